@@ -1,0 +1,119 @@
+-- Takes all charges of one call, or none: counts the live units, decides, and only then writes.
+--
+-- KEYS[i]           the log of charge i, each log once
+-- ARGV[1]           now in microseconds, or '' for the server's clock
+-- ARGV[2]           id of the call
+-- ARGV[3i .. 3i+2]  limit (units), window (milliseconds) and cost (units) of charge i
+--
+-- Reply: { verdict, now, remaining, resetAfterMs, retryAfterMs, … three for each charge }
+--   verdict       1 allowed: all charges are taken, or were taken by this id before; 0 denied: none is
+--   now           microseconds, the moment of the decision
+--   remaining     units free after the decision
+--   resetAfterMs  milliseconds, rounded up, until the log is empty
+--   retryAfterMs  milliseconds, rounded up, until this charge has room; 0 when it has, -1 when waiting does not help
+-- Errors: 'ERR floodgate: …' naming the argument, and those of the commands, with nothing written.
+--
+-- The first write is a ZADD, which Redis refuses when it is out of memory; a trim before it would switch that check
+-- off. A denied call writes an expiry, so that a read-only replica answers READONLY instead of deciding.
+
+local MIN_TRIM = 64
+local MAX_RESTAMP = 1000
+
+local fault = readNow() or readId() or readCharges(3)
+if fault then return fault end
+
+local function expire(i)
+  redis.call('PEXPIRE', KEYS[i], windows[i] / 1000 + extraExpiry)
+end
+
+-- Whether the log holds a living unit of this call that is not one of those just added.
+local function holdsCall(i, justAdded)
+  for unit = 1, costs[i] do
+    local stamp = tonumber(redis.call('ZSCORE', KEYS[i], memberOf(unit)) or nil)
+    if stamp and stamp > now - windows[i] and (justAdded == 0 or stamp ~= now) then return true end
+  end
+  return false
+end
+
+local function stampedMembers(cost)
+  local pairs_ = {}
+  for unit = 1, cost do
+    pairs_[2 * unit - 1] = now
+    pairs_[2 * unit] = memberOf(unit)
+  end
+  return unpack(pairs_)
+end
+
+-- Adds the units of this call. False when the log holds them already: the call is a repetition.
+local function add(i)
+  local cost = costs[i]
+  local added
+  if cost == 1 then
+    added = redis.call('ZADD', KEYS[i], 'NX', now, id)
+  else
+    added = redis.call('ZADD', KEYS[i], 'NX', stampedMembers(cost))
+  end
+  if added == cost then return true end
+  if holdsCall(i, added) then return false end
+  redis.call('ZADD', KEYS[i], stampedMembers(cost)) -- what was there has left the window and only waits to be trimmed
+  return true
+end
+
+-- At most a bounded number of entries that left the window: a log that expired as a whole must not stall the server.
+local function trim(i)
+  local stale = redis.call('ZCARD', KEYS[i]) - live[i]
+  if stale > 0 then
+    redis.call('ZREMRANGEBYRANK', KEYS[i], 0, math.min(stale, math.max(MIN_TRIM, 2 * costs[i])) - 1)
+  end
+end
+
+-- Entries from the future tell that the server's clock stepped back. They were admitted before this moment, so this
+-- moment is a stamp that is late enough, and nobody is locked out for longer than a window from here.
+local function restampFuture(i)
+  local newest = stampAt(i, -1)
+  if not newest or newest <= now then return end
+  local restamped = {}
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i], now + 1, '+inf', 'LIMIT', 0, MAX_RESTAMP)) do
+    restamped[#restamped + 1] = now
+    restamped[#restamped + 1] = member
+  end
+  redis.call('ZADD', KEYS[i], 'XX', unpack(restamped))
+end
+
+local function deny()
+  for i = 1, #KEYS do
+    restampFuture(i)
+    expire(i)
+  end
+  return reply(0)
+end
+
+local function repeated()
+  for i = 1, #KEYS do expire(i) end
+  return reply(1)
+end
+
+if countLive() then
+  for i = 1, #KEYS do
+    if holdsCall(i, 0) then return repeated() end
+  end
+  return deny()
+end
+
+for i = 1, #KEYS do
+  if not add(i) then
+    for earlier = 1, i - 1 do redis.call('ZREM', KEYS[earlier], unpack(membersOf(costs[earlier]))) end
+    return repeated()
+  end
+end
+
+local result = { 1, now }
+for i = 1, #KEYS do
+  live[i] = live[i] + costs[i]
+  trim(i)
+  expire(i)
+  result[#result + 1] = limits[i] - live[i]
+  result[#result + 1] = windows[i] / 1000
+  result[#result + 1] = 0
+end
+return result

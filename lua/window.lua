@@ -1,0 +1,109 @@
+-- What the scripts share; it is put before each of them when they are loaded.
+--
+-- A log is a sorted set with one member for each unit admitted. A member is the id of its call ('id', then 'id#2',
+-- 'id#3', … for a cost above 1), so that calls of one instant stay apart. Its score is the microsecond of this
+-- server's clock at which it was admitted. It lives while score > now - window.
+--
+-- Numbers reach commands as numbers: Lua's own conversion to text keeps only 14 digits.
+
+local MAX_LIMIT = 10000
+local MAX_COST = 100
+
+local now             -- microseconds
+local extraExpiry     -- milliseconds that keys outlive their window
+local id              -- of the call, for the scripts that have one
+local limits, windows, costs = {}, {}, {} -- of the charge on KEYS[i]; windows in microseconds
+local live = {}       -- units in the window of KEYS[i] that ends now
+
+local function wrong(name, position, rule)
+  return redis.error_reply('ERR floodgate: ' .. name .. ' (ARGV[' .. position .. ']) must be ' .. rule
+    .. ', got "' .. tostring(ARGV[position]) .. '"')
+end
+
+local function whole(position, least, most)
+  local value = tonumber(ARGV[position])
+  if value and value >= least and value <= most and value == math.floor(value) then return value end
+end
+
+-- ARGV[1]: microseconds, or '' for the server's clock. Keys then live a minute longer, since expiry is judged by the
+-- real clock all the same.
+local function readNow()
+  if ARGV[1] == '' then
+    local time = redis.call('TIME')
+    now, extraExpiry = time[1] * 1000000 + time[2], 1000
+  else
+    now, extraExpiry = whole(1, 0, 2 ^ 53), 60000
+    if not now then return wrong('now', 1, 'microseconds or empty') end
+  end
+end
+
+local function readId()
+  id = ARGV[2]
+  if not id or #id > 64 or not string.find(id, '^[%w_-]+$') then
+    return wrong('id', 2, '1 to 64 letters, digits, - or _')
+  end
+end
+
+-- limit, window in milliseconds and cost of each key, from ARGV[first] on.
+local function readCharges(first)
+  if #KEYS == 0 or #ARGV ~= first - 1 + 3 * #KEYS then
+    return redis.error_reply('ERR floodgate: each of at least one key takes a limit, a window and a cost')
+  end
+  for i = 1, #KEYS do
+    local position = first + 3 * (i - 1)
+    limits[i] = whole(position, 1, MAX_LIMIT)
+    if not limits[i] then return wrong('limit', position, 'a whole number from 1 to ' .. MAX_LIMIT) end
+    local windowMs = whole(position + 1, 1, 2 ^ 43)
+    if not windowMs then return wrong('window', position + 1, 'whole milliseconds, at least 1') end
+    windows[i] = windowMs * 1000
+    costs[i] = whole(position + 2, 1, MAX_COST)
+    if not costs[i] then return wrong('cost', position + 2, 'a whole number from 1 to ' .. MAX_COST) end
+  end
+end
+
+-- Counts the live units of every log. True when one of them has no room for its cost.
+local function countLive()
+  local full = false
+  for i = 1, #KEYS do
+    live[i] = redis.call('ZCOUNT', KEYS[i], now - windows[i] + 1, '+inf')
+    if live[i] + costs[i] > limits[i] then full = true end
+  end
+  return full
+end
+
+-- Milliseconds, rounded up, until an entry stamped `stamp` leaves the window of KEYS[i].
+local function leavesIn(i, stamp)
+  return math.ceil((stamp + windows[i] - now) / 1000)
+end
+
+-- The stamp at this rank: 0 is the oldest, -1 the newest; nil when there is none.
+local function stampAt(i, rank)
+  return tonumber(redis.call('ZRANGE', KEYS[i], rank, rank, 'WITHSCORES')[2])
+end
+
+-- The reply: verdict, now, and for each charge remaining, resetAfterMs, retryAfterMs, as its log is at this moment.
+local function reply(verdict)
+  local result = { verdict, now }
+  for i = 1, #KEYS do
+    local limit, cost = limits[i], costs[i]
+    local retryAfterMs = 0
+    if verdict == 0 and live[i] + cost > limit then
+      -- Room comes when only limit - cost entries are left, so the entry before those must leave.
+      retryAfterMs = cost > limit and -1 or leavesIn(i, stampAt(i, cost - limit - 1))
+    end
+    result[#result + 1] = math.max(0, limit - live[i])
+    result[#result + 1] = live[i] > 0 and leavesIn(i, stampAt(i, -1)) or 0
+    result[#result + 1] = retryAfterMs
+  end
+  return result
+end
+
+local function memberOf(unit)
+  return unit == 1 and id or id .. '#' .. unit
+end
+
+local function membersOf(cost)
+  local members = {}
+  for unit = 1, cost do members[unit] = memberOf(unit) end
+  return members
+end

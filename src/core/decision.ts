@@ -1,0 +1,84 @@
+import type { Charge } from './charge.ts';
+
+/** What a charge's budget looks like right after a decision. */
+export interface Budget extends Charge {
+  /** Units still free in the window that ends now; never negative. */
+  readonly remaining: number;
+  /** Whole milliseconds, rounded up, until the budget is whole again if nobody takes from it; 0 when it is. */
+  readonly resetAfterMs: number;
+}
+
+/** A budget that had no room for the call. */
+export interface Refusal extends Budget {
+  /**
+   * Whole milliseconds, rounded up, until this budget has room for the same cost if nobody else takes it:
+   * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit.
+   */
+  readonly retryAfterMs?: number;
+}
+
+/** Every charge of the call was taken. */
+export interface Allowed {
+  readonly allowed: true;
+  /** The call that was charged. */
+  readonly id: string;
+  /**
+   * One for each charge of the request, in its order. Empty when a failure policy let the call through: nothing is
+   * known of the budgets then.
+   */
+  readonly budgets: readonly Budget[];
+  /** What the deciding store wants to see again in a refund, if anything. Opaque. */
+  readonly receipt?: string;
+}
+
+/** No charge of the call was taken. */
+export interface Denied {
+  readonly allowed: false;
+  /** One for each charge of the request that the refusing store call judged, in its order. */
+  readonly budgets: readonly Budget[];
+  /** The budgets without room, the one with the longest wait first. */
+  readonly refusedBy: readonly [Refusal, ...Refusal[]];
+  /** The longest wait among them; absent when no waiting helps. */
+  readonly retryAfterMs?: number;
+}
+
+/** The answer of a store: everything that headers, exceptions and metrics tell comes from here. */
+export type Decision = Allowed | Denied;
+
+/** What `consume` would answer, with nothing charged. */
+export type Preview = Omit<Allowed, 'id' | 'receipt'> | Denied;
+
+/** One log as a store found it. `refusal` is there when it has no room, `retryAfterMs` when waiting helps. */
+export interface Reading {
+  readonly remaining: number;
+  readonly resetAfterMs: number;
+  readonly refusal?: { readonly retryAfterMs?: number };
+}
+
+/** The budgets of a decision: each charge with the reading of its log. */
+export const budgetsOf = (charges: readonly Charge[], readings: readonly Reading[]): readonly Budget[] =>
+  charges.map((charge, i) => {
+    const { remaining, resetAfterMs } = readings[i]!;
+    return { ...charge, remaining, resetAfterMs };
+  });
+
+const wait = ({ retryAfterMs = Infinity }: { retryAfterMs?: number }): number => retryAfterMs;
+
+/** The refusal in these readings, or undefined when every log has room. */
+export function denialOf(charges: readonly Charge[], readings: readonly Reading[]): Denied | undefined {
+  const budgets = budgetsOf(charges, readings);
+  const [first, ...others] = budgets
+    .flatMap((budget, i): Refusal[] => {
+      const { refusal } = readings[i]!;
+      return refusal ? [{ ...budget, ...refusal }] : [];
+    })
+    .sort((a, b) => wait(b) - wait(a) || 0);
+  if (!first) return undefined;
+  const { retryAfterMs } = first;
+  return {
+    allowed: false,
+    budgets,
+    refusedBy: [first, ...others],
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}

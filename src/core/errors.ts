@@ -1,0 +1,58 @@
+/** What the application was configured with cannot work. The message names each place, option and value. */
+export class RateLimitConfigurationError extends Error {
+  override readonly name = 'RateLimitConfigurationError';
+
+  /** @param faults one sentence each: where, which option, which value, what would be right. */
+  constructor(readonly faults: readonly string[]) {
+    super(
+      faults.length === 1
+        ? `Rate limiting is misconfigured: ${faults[0]}`
+        : `Rate limiting is misconfigured in ${faults.length} places:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+  }
+}
+
+/**
+ * Why a store could not answer. `timeout`: not within the deadline, so the call may or may not have been charged;
+ * `connection`: not connected, so it was not; `full`: the in-process store tracks as many keys as it may. The others
+ * are named after the error reply of Redis.
+ */
+export type StoreFailureKind =
+  | 'timeout'
+  | 'connection'
+  | 'full'
+  | 'readonly'
+  | 'out-of-memory'
+  | 'no-permission'
+  | 'wrong-type'
+  | 'cluster-down'
+  | 'cross-slot'
+  | 'loading'
+  | 'busy'
+  | 'unknown';
+
+/** The store cannot decide. Never an answer about a limit. */
+export class StoreUnavailableError extends Error {
+  override readonly name: string = 'StoreUnavailableError';
+
+  constructor(
+    readonly kind: StoreFailureKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The in-process store tracks as many live keys as it may, and these are not among them. Nothing was charged. */
+export class StoreFullError extends StoreUnavailableError {
+  override readonly name = 'StoreFullError';
+
+  /** @param untracked the names of the logs that have no room ({@link logName}); the others can still be decided. */
+  constructor(
+    readonly untracked: ReadonlySet<string>,
+    maxKeys: number,
+  ) {
+    super('full', `the in-process store holds ${maxKeys} live keys already`);
+  }
+}

@@ -1,0 +1,41 @@
+import type { Charge } from './charge.ts';
+import type { Decision, Preview } from './decision.ts';
+
+export interface ConsumeRequest {
+  /** Names the call, unique among all callers of the store's data: 1 to 64 letters, digits, `-` or `_`. */
+  readonly id: string;
+  /** What is decided together; at least one. */
+  readonly charges: readonly Charge[];
+}
+
+export interface RefundRequest extends ConsumeRequest {
+  /** The receipt of the decision; absent when the decision never arrived. */
+  readonly receipt?: string;
+}
+
+/**
+ * Where budgets live. A store decides; it is the only clock.
+ *
+ * Every method may reject with {@link StoreUnavailableError} when the store cannot answer, and with TypeError when
+ * the request itself is wrong.
+ */
+export interface RateLimitStore {
+  /**
+   * Takes all charges or none, in one atomic step. At most `limit` units are admitted in any window (t − windowMs, t]
+   * of a log, and a call is refused only when one of its logs has no room.
+   *
+   * - Charges on the same log (equal key and window) are merged: the smallest limit, the largest cost.
+   * - Refused calls leave no trace.
+   * - Idempotent: an id that was admitted is admitted again, uncharged, while one of its entries lives; a refused id
+   *   is decided afresh. A refunded id is not used again.
+   */
+  consume(request: ConsumeRequest): Promise<Decision>;
+  /** What {@link consume} would answer now. Changes nothing. */
+  peek(charges: readonly Charge[]): Promise<Preview>;
+  /** Takes this call's own entries out again; nothing happens when they have left the window already. */
+  refund(request: RefundRequest): Promise<void>;
+  /** Makes the budgets whole. */
+  reset(charges: readonly Charge[]): Promise<void>;
+  /** Lets go of what the store opened itself. The module calls it once, when the application has shut down. */
+  close?(): Promise<void>;
+}

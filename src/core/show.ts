@@ -1,0 +1,17 @@
+const LONGEST = 80;
+
+/** A value as messages and logs show it: escaped, on one line, of bounded length. */
+export function show(value: unknown): string {
+  let text: string;
+  try {
+    text =
+      typeof value === 'function'
+        ? `function ${value.name}`.trim()
+        : typeof value === 'bigint' || typeof value === 'number' || value === undefined || typeof value === 'symbol'
+          ? String(value)
+          : (JSON.stringify(value) ?? typeof value);
+  } catch {
+    text = typeof value;
+  }
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,31 @@
+import type { Charge } from './charge.ts';
+import type { Reading } from './decision.ts';
+import type { WindowLog } from './window-log.ts';
+
+/**
+ * The exact sliding window log as a pure function of (log, charge, now): an entry lives while it is younger than the
+ * window, and a call has room when the live units and its own are at most the limit. All times are milliseconds of
+ * one clock that never steps back, fractions included.
+ *
+ * Why it is exact: take any window (t − W, t] and the last call admitted in it. Every other unit admitted in the
+ * window was admitted earlier, so it was in the log and alive when that call was judged, and the sum was at most the
+ * limit.
+ */
+export function readWindow(charge: Charge, log: WindowLog | undefined, now: number): Reading {
+  const { limit, windowMs, cost } = charge;
+  const horizon = now - windowMs;
+  const live = log?.unitsAfter(horizon) ?? 0;
+  const reading: Reading = {
+    remaining: Math.max(0, limit - live),
+    resetAfterMs: log && live > 0 ? Math.ceil(log.newestAt - horizon) : 0,
+  };
+  if (live + cost <= limit) return reading;
+  if (!log || cost > limit) return { ...reading, refusal: {} };
+  return { ...reading, refusal: { retryAfterMs: Math.ceil(log.timeOfUnit(live + cost - limit, horizon) - horizon) } };
+}
+
+/** The reading right after the charge was taken. */
+export const afterCharge = ({ cost, windowMs }: Charge, { remaining }: Reading): Reading => ({
+  remaining: remaining - cost,
+  resetAfterMs: windowMs,
+});

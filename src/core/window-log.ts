@@ -1,0 +1,75 @@
+interface Entry {
+  readonly at: number;
+  readonly units: number;
+}
+
+/** The admitted calls of one budget in the order of their time; times never decrease from call to call. */
+export class WindowLog {
+  // A Map keeps the order in which calls were admitted, and finds one by its id.
+  readonly #entries = new Map<string, Entry>();
+  #units = 0;
+  #newestAt = -Infinity;
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** When the newest call was admitted; -Infinity in an empty log. */
+  get newestAt(): number {
+    return this.#newestAt;
+  }
+
+  /** Units of the calls admitted later than `horizon`. */
+  unitsAfter(horizon: number): number {
+    let stale = 0;
+    for (const { at, units } of this.#entries.values()) {
+      if (at > horizon) break;
+      stale += units;
+    }
+    return this.#units - stale;
+  }
+
+  /** When the nth oldest of the units later than `horizon` was admitted (from 1; there must be so many). */
+  timeOfUnit(n: number, horizon: number): number {
+    let seen = 0;
+    for (const { at, units } of this.#entries.values()) {
+      if (at > horizon) seen += units;
+      if (seen >= n) return at;
+    }
+    throw new RangeError(`the log holds ${seen} units, not ${n}`);
+  }
+
+  /** Whether this call was admitted later than `horizon`. */
+  holds(id: string, horizon: number): boolean {
+    const entry = this.#entries.get(id);
+    return entry !== undefined && entry.at > horizon;
+  }
+
+  add(id: string, at: number, units: number): void {
+    this.remove(id);
+    this.#entries.set(id, { at, units });
+    this.#units += units;
+    this.#newestAt = at;
+  }
+
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    this.#entries.delete(id);
+    this.#units -= entry.units;
+    if (entry.at === this.#newestAt) {
+      this.#newestAt = -Infinity;
+      for (const { at } of this.#entries.values()) this.#newestAt = at;
+    }
+  }
+
+  /** Forgets the calls admitted at `horizon` or earlier. */
+  trim(horizon: number): void {
+    for (const [id, { at, units }] of this.#entries) {
+      if (at > horizon) return;
+      this.#entries.delete(id);
+      this.#units -= units;
+    }
+    this.#newestAt = -Infinity;
+  }
+}

@@ -1,0 +1,36 @@
+export type { Charge } from './core/charge.ts';
+export { MAX_COST, MAX_LIMIT } from './core/charge.ts';
+export type { Allowed, Budget, Decision, Denied, Preview, Refusal } from './core/decision.ts';
+export type { Duration } from './core/duration.ts';
+export {
+  RateLimitConfigurationError,
+  StoreFullError,
+  StoreUnavailableError,
+  type StoreFailureKind,
+} from './core/errors.ts';
+export type { ConsumeRequest, RateLimitStore, RefundRequest } from './core/rate-limit-store.ts';
+export type { StoreErrorPolicy } from './core/store-error-policy.ts';
+export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
+export type { StoreEvent } from './failure/failure-policy-store.ts';
+export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type { AnonymousPolicy } from './nest/identity.ts';
+export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
+export { RateLimit } from './nest/rate-limit.decorator.ts';
+export { RateLimitExceptionFilter } from './nest/rate-limit-exception.filter.ts';
+export { RateLimitException, type RateLimitExceptionBody } from './nest/rate-limit.exception.ts';
+export { RateLimitGuard } from './nest/rate-limit.guard.ts';
+export { RateLimitModule, type RateLimitModuleAsyncOptions } from './nest/rate-limit.module.ts';
+export {
+  RateLimitType,
+  type KeyFunction,
+  type RateLimitMoment,
+  type RateLimitOptions,
+  type Resolvable,
+} from './nest/rate-limit-options.ts';
+export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
+export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
+export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
+export { RATE_LIMIT_STORE } from './nest/tokens.ts';
+export type { RedisConnectionOptions } from './redis/open-redis.ts';
+export type { RedisClient, RedisClusterClient } from './redis/redis-client.ts';
+export { RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';

@@ -1,0 +1,124 @@
+import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
+import { StoreFullError } from '../core/errors.ts';
+import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import { afterCharge, readWindow } from '../core/sliding-window.ts';
+import { WindowLog } from '../core/window-log.ts';
+
+export interface MemoryStoreOptions {
+  /** Live keys that are tracked at most. @default 100_000 */
+  readonly maxKeys?: number;
+  /** Milliseconds of a clock that never steps back, fractions included. @default performance.now */
+  readonly now?: () => number;
+}
+
+/**
+ * Exact limits within one process, without timers: every call sweeps away a few logs that expired.
+ *
+ * When `maxKeys` are live, a request on a key that is not tracked rejects with {@link StoreFullError}. Nothing is
+ * evicted to make room: whoever invents keys would otherwise flush the record of his own.
+ */
+export class MemoryStore implements RateLimitStore {
+  readonly #maxKeys: number;
+  readonly #now: () => number;
+  // By length of window, so that the logs of each stand in the order in which they expire.
+  readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
+  #size = 0;
+
+  constructor({ maxKeys = 100_000, now = () => performance.now() }: MemoryStoreOptions = {}) {
+    this.#maxKeys = maxKeys;
+    this.#now = now;
+  }
+
+  /** How many keys are tracked, live or not yet swept. */
+  get size(): number {
+    return this.#size;
+  }
+
+  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
+    assertCallId(id);
+    assertCharges(charges);
+    const now = this.#now();
+    const { merged, places } = mergeCharges(charges);
+    for (const { windowMs } of merged) this.#sweep(windowMs, now);
+    this.#assertRoom(merged, now);
+    const logs = merged.map((charge) => this.#find(charge));
+    logs.forEach((log, i) => log?.trim(now - merged[i]!.windowMs));
+
+    const readings = merged.map((charge, i) => readWindow(charge, logs[i], now));
+    const spread = <T>(values: readonly T[]): readonly T[] => places.map((place) => values[place]!);
+    const repeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
+    if (repeated) return { allowed: true, id, budgets: budgetsOf(charges, spread(readings)) };
+    const denial = denialOf(charges, spread(readings));
+    if (denial) return denial;
+    for (const charge of merged) this.#record(charge, id, now);
+    return {
+      allowed: true,
+      id,
+      budgets: budgetsOf(charges, spread(merged.map((c, i) => afterCharge(c, readings[i]!)))),
+    };
+  }
+
+  async peek(charges: readonly Charge[]): Promise<Preview> {
+    assertCharges(charges);
+    const now = this.#now();
+    const { merged, places } = mergeCharges(charges);
+    const readings = places.map((place) => readWindow(merged[place]!, this.#find(merged[place]!), now));
+    return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
+  }
+
+  async refund({ id, charges }: RefundRequest): Promise<void> {
+    assertCallId(id);
+    assertCharges(charges);
+    for (const charge of charges) {
+      const log = this.#find(charge);
+      log?.remove(id);
+      if (log?.isEmpty) this.#forget(charge);
+    }
+  }
+
+  async reset(charges: readonly Charge[]): Promise<void> {
+    assertCharges(charges);
+    for (const charge of charges) this.#forget(charge);
+  }
+
+  #find(charge: Charge): WindowLog | undefined {
+    return this.#logsByWindow.get(charge.windowMs)?.get(logName(charge));
+  }
+
+  /** The log moves to the end of its window's logs: it is now the last of them to expire. */
+  #record(charge: Charge, id: string, now: number): void {
+    let logs = this.#logsByWindow.get(charge.windowMs);
+    if (!logs) this.#logsByWindow.set(charge.windowMs, (logs = new Map()));
+    const name = logName(charge);
+    const log = logs.get(name) ?? new WindowLog();
+    if (!logs.delete(name)) this.#size++;
+    log.add(id, now, charge.cost);
+    logs.set(name, log);
+  }
+
+  #forget(charge: Charge): void {
+    const logs = this.#logsByWindow.get(charge.windowMs);
+    if (logs?.delete(logName(charge))) this.#size--;
+    if (logs?.size === 0) this.#logsByWindow.delete(charge.windowMs);
+  }
+
+  /** Forgets the oldest logs of this window that expired: two, so that sweeping outruns growth, or all of them. */
+  #sweep(windowMs: number, now: number, most = 2): void {
+    const logs = this.#logsByWindow.get(windowMs);
+    if (!logs) return;
+    for (const [name, log] of logs) {
+      if (most-- === 0 || log.newestAt > now - windowMs) break;
+      logs.delete(name);
+      this.#size--;
+    }
+    if (logs.size === 0) this.#logsByWindow.delete(windowMs);
+  }
+
+  #assertRoom(charges: readonly Charge[], now: number): void {
+    const untracked = new Set(charges.filter((charge) => !this.#find(charge)).map(logName));
+    if (this.#size + untracked.size <= this.#maxKeys) return;
+    for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
+    if (this.#size + untracked.size > this.#maxKeys) throw new StoreFullError(untracked, this.#maxKeys);
+  }
+}

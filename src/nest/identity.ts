@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { ExecutionContext } from '@nestjs/common';
+import { show } from '../core/show.ts';
+import { clientAddress } from '../transports/client-address.ts';
+import type { Transport } from '../transports/transport.ts';
+import type { KeyFunction } from './rate-limit-options.ts';
+import type { Rule, RuleKind } from './rule.ts';
+
+/** Who shares a budget. `anon` is the address of somebody who should have had another identity. */
+export interface Identity {
+  readonly kind: RuleKind | 'anon';
+  readonly value: string;
+}
+
+/** What a rule does for a request without the identity that it asks for. */
+export type AnonymousPolicy = 'ip' | 'deny' | 'skip';
+
+export interface IdentitySettings {
+  readonly ip: ((context: ExecutionContext) => string | undefined) | undefined;
+  readonly user: KeyFunction | undefined;
+  readonly ipv6Prefix: number;
+  readonly anonymous: AnonymousPolicy;
+}
+
+/** Tells who makes a request. */
+export class Identifier {
+  readonly #settings: IdentitySettings;
+  readonly #transport: Transport;
+
+  constructor(settings: IdentitySettings, transport: Transport) {
+    this.#settings = settings;
+    this.#transport = transport;
+  }
+
+  /** Undefined when the request has no such identity, or not yet. */
+  async identify(rule: Rule, context: ExecutionContext): Promise<Identity | undefined> {
+    const { kind, place } = rule;
+    if (kind === 'method') return { kind, value: place };
+    if (kind === 'ip') return { kind, value: this.#address(context) };
+    const found = kind === 'key' ? await rule.key!(context) : await this.#user(context);
+    const value = asIdentity(found, rule);
+    return value === undefined ? undefined : { kind, value };
+  }
+
+  /** Who somebody without the identity that a rule asks for is. */
+  anonymous(context: ExecutionContext): Identity {
+    return { kind: 'anon', value: this.#address(context) };
+  }
+
+  #address(context: ExecutionContext): string {
+    const { ip, ipv6Prefix } = this.#settings;
+    const address = ip ? ip(context) : this.#transport.addressOf(context);
+    if (typeof address !== 'string' || address === '') {
+      throw new TypeError(`the request has no client address, got ${show(address)}`);
+    }
+    return clientAddress(address, ipv6Prefix);
+  }
+
+  #user(context: ExecutionContext): unknown {
+    if (this.#settings.user) return this.#settings.user(context);
+    const user = this.#transport.userOf(context);
+    if (typeof user !== 'object' || user === null) return undefined;
+    const { id, sub, userId } = user as Record<string, unknown>;
+    return [id, sub, userId].find((value) => value !== undefined && value !== null && value !== '');
+  }
+}
+
+/** Objects are no identities: their usual text is the same for all of them. */
+function asIdentity(value: unknown, { writtenOn, kind }: Rule): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
+  throw new TypeError(`${writtenOn}: the ${kind} identity must be a string or a number, got ${show(value)}`);
+}
+
+/** Printable ASCII but for the characters with a meaning of their own: braces choose the slot, % marks a hash. */
+const LITERAL = /^[!-$&-z|~]{1,64}$/;
+
+/**
+ * An identity as part of a key. What is long or not plainly printable is hashed, so that keys have a bounded length
+ * and no identity can imitate another one, a separator or a hash.
+ */
+export const identityInKey = ({ kind, value }: Identity): string =>
+  // UTF-16 keeps apart what UTF-8 would replace by one and the same character.
+  `${kind}:${LITERAL.test(value) ? value : `%${createHash('sha256').update(value, 'utf16le').digest('base64url')}`}`;

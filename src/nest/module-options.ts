@@ -1,0 +1,99 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { show } from '../core/show.ts';
+import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
+import type { AnonymousPolicy, IdentitySettings } from './identity.ts';
+import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
+
+/** Options of `RateLimitModule.forRoot`. */
+export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onStoreEvent'> {
+  /** Defaults of every rule. */
+  readonly defaults?: Pick<RateLimitOptions, 'window' | 'limit' | 'type' | 'cost' | 'message' | 'onStoreError'>;
+  /** Rules of the whole application: one budget each for all its HTTP handlers together. */
+  readonly rules?: readonly RateLimitOptions[];
+  readonly identity?: {
+    /** The client's address. @default what the HTTP adapter reports, so its `trust proxy` decides */
+    readonly ip?: (context: ExecutionContext) => string | undefined;
+    /** The authenticated user. @default `request.user`: its `id`, `sub` or `userId` */
+    readonly user?: KeyFunction;
+    /** IPv6 clients share a budget when so many leading bits of their addresses agree: 32 to 128. @default 64 */
+    readonly ipv6Prefix?: number;
+    /**
+     * What becomes of a request without the user or key that a rule asks for: limited by its address (a budget apart
+     * from IP rules), refused with 403, or not limited by that rule. @default 'ip'
+     */
+    readonly anonymous?: AnonymousPolicy;
+  };
+  /** Which header fields answers carry besides `Retry-After`: `X-RateLimit-*`, or none. @default 'legacy' */
+  readonly headers?: 'legacy' | 'none';
+  /** False: nothing is limited (tests, emergencies). @default true */
+  readonly enabled?: boolean;
+  /**
+   * `'manual'`: the application places {@link RateLimitGuard} itself, and all rules are decided where it stands.
+   * @default 'global'
+   */
+  readonly guard?: 'global' | 'manual';
+}
+
+/** What `forRootAsync({ useClass })` and `useExisting` call. */
+export interface RateLimitOptionsFactory {
+  createRateLimitOptions(): RateLimitModuleOptions | Promise<RateLimitModuleOptions>;
+}
+
+const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
+  redis: true,
+  store: true,
+  keyPrefix: true,
+  decisionTimeout: true,
+  onStoreError: true,
+  defaults: true,
+  rules: true,
+  identity: true,
+  headers: true,
+  enabled: true,
+  guard: true,
+};
+const DEFAULT_OPTIONS: readonly string[] = ['window', 'limit', 'type', 'cost', 'message', 'onStoreError'];
+const IDENTITY_OPTIONS: readonly string[] = ['ip', 'user', 'ipv6Prefix', 'anonymous'];
+
+export const identitySettings = ({ identity = {} }: RateLimitModuleOptions): IdentitySettings => ({
+  ip: identity.ip,
+  user: identity.user,
+  ipv6Prefix: identity.ipv6Prefix ?? 64,
+  anonymous: identity.anonymous ?? 'ip',
+});
+
+/** What is wrong with the options, but for the rules in them: one sentence each. */
+export function moduleOptionFaults(options: RateLimitModuleOptions): readonly string[] {
+  const faults: string[] = [];
+  const wrong = (option: string, value: unknown, rule: string): void => {
+    faults.push(`option ${option} ${rule}, got ${show(value)}`);
+  };
+  const oneOf = (option: string, value: unknown, values: readonly unknown[]): void => {
+    if (value !== undefined && !values.includes(value))
+      wrong(option, value, `must be one of ${values.map(show).join(', ')}`);
+  };
+  const known = (parent: string, value: object | undefined, names: readonly string[]): void => {
+    for (const name of Object.keys(value ?? {})) {
+      if (!names.includes(name))
+        wrong(parent + name, (value as Record<string, unknown>)[name], `is no option (${names.join(', ')})`);
+    }
+  };
+  known('', options, Object.keys(KNOWN_OPTIONS));
+  known('defaults.', options.defaults, DEFAULT_OPTIONS);
+  known('identity.', options.identity, IDENTITY_OPTIONS);
+  const { ip, user, ipv6Prefix, anonymous } = options.identity ?? {};
+  for (const [name, value] of Object.entries({ ip, user })) {
+    if (value !== undefined && typeof value !== 'function')
+      wrong(`identity.${name}`, value, 'must be a function of the context');
+  }
+  if (ipv6Prefix !== undefined && !(Number.isInteger(ipv6Prefix) && ipv6Prefix >= 32 && ipv6Prefix <= 128)) {
+    wrong('identity.ipv6Prefix', ipv6Prefix, 'must be a whole number of bits from 32 to 128');
+  }
+  oneOf('identity.anonymous', anonymous, ['ip', 'deny', 'skip']);
+  oneOf('headers', options.headers, ['legacy', 'none']);
+  oneOf('enabled', options.enabled, [true, false]);
+  oneOf('guard', options.guard, ['global', 'manual']);
+  if (options.rules !== undefined && !Array.isArray(options.rules))
+    wrong('rules', options.rules, 'must be a list of rules');
+  return [...faults, ...storeOptionFaults(options)];
+}

@@ -1,0 +1,25 @@
+import { Catch, Inject, Injectable, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RateLimitException } from './rate-limit.exception.ts';
+
+/**
+ * Answers a refusal over HTTP. Not needed for that, since Nest answers every HttpException; it is a base for filters
+ * that wrap the answer in the application's own envelope: override {@link body}.
+ */
+@Injectable()
+@Catch(RateLimitException)
+export class RateLimitExceptionFilter implements ExceptionFilter<RateLimitException> {
+  constructor(@Inject(HttpAdapterHost) protected readonly adapterHost: HttpAdapterHost) {}
+
+  catch(exception: RateLimitException, host: ArgumentsHost): void {
+    const { httpAdapter } = this.adapterHost;
+    const response: unknown = host.switchToHttp().getResponse();
+    if (httpAdapter.isHeadersSent(response)) return;
+    httpAdapter.reply(response, this.body(exception, host), exception.getStatus());
+  }
+
+  /** What the client gets. @default the exception's own body */
+  protected body(exception: RateLimitException, _host: ArgumentsHost): unknown {
+    return exception.getResponse();
+  }
+}

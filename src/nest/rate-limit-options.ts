@@ -1,0 +1,72 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
+import type { Denied } from '../core/decision.ts';
+import type { Duration } from '../core/duration.ts';
+
+/** Who shares a budget. */
+export const RateLimitType = {
+  /** Everybody who calls what the rule stands on. */
+  METHOD: 'METHOD',
+  /** One client address; IPv6 by network. */
+  IP: 'IP',
+  /** One authenticated user. */
+  USER: 'USER',
+} as const;
+export type RateLimitType = keyof typeof RateLimitType;
+
+/** When a rule is decided: before the application's other guards (authentication among them) or after all of them. */
+export type RateLimitMoment = 'beforeGuards' | 'afterGuards';
+
+type MaybePromise<T> = T | Promise<T>;
+/** A value, or a function that finds it for each request. */
+export type Resolvable<T> = T | ((context: ExecutionContext) => MaybePromise<T>);
+
+/** An identity of the application's own; undefined where the request has none (yet). */
+export type KeyFunction = (context: ExecutionContext) => MaybePromise<string | number | bigint | undefined | null>;
+
+/** One rule: at most `limit` units in any `window`, for each of those whom `type` or `key` tells apart. */
+export interface RateLimitOptions {
+  /**
+   * Length of the sliding window: seconds as a number (`0.5` is half a second), or `'500ms'`, `'10s'`, `'1m'`,
+   * `'1h'`, `'1d'`. Bare numbers above 3,600 fail the start.
+   * @default 10
+   */
+  readonly window?: Resolvable<Duration>;
+  /** Units admitted in any window: a whole number from 1 to 10,000; clean numeric strings are accepted. @default 20 */
+  readonly limit?: Resolvable<number | string>;
+  /** Who shares the budget. @default 'METHOD' */
+  readonly type?: RateLimitType;
+  /** An identity of your own in place of `type`: a tenant, an API key, the e-mail in the body. */
+  readonly key?: KeyFunction;
+  /** What the client is told. @default 'Too many requests, please try again later.' */
+  readonly message?: string | ((denied: Denied, context: ExecutionContext) => string);
+  /** Units that one request takes: 1 to 100. A static cost above a static limit fails the start. @default 1 */
+  readonly cost?: Resolvable<number | string>;
+  /** The rule's stable name, part of its key: for `@SkipRateLimit('name')` and {@link RateLimiter}. */
+  readonly name?: string;
+  /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
+  readonly bucket?: string;
+  /** True: the rule does not apply to this request. */
+  readonly skip?: (context: ExecutionContext) => MaybePromise<boolean>;
+  /** By default IP rules are decided before the guards, METHOD and USER rules after, `key` rules when they have one. */
+  readonly when?: RateLimitMoment;
+  /** What decides when the store cannot, or when a function of this rule throws. @default the module's */
+  readonly onStoreError?: StoreErrorPolicy;
+}
+
+/** Every option of a rule; the compiler keeps it complete. */
+const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
+  window: true,
+  limit: true,
+  type: true,
+  key: true,
+  message: true,
+  cost: true,
+  name: true,
+  bucket: true,
+  skip: true,
+  when: true,
+  onStoreError: true,
+};
+
+export const RATE_LIMIT_OPTION_NAMES: readonly string[] = Object.keys(KNOWN_OPTIONS);

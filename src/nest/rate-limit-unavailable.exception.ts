@@ -1,0 +1,16 @@
+import { HttpException, HttpStatus } from '@nestjs/common';
+
+/** A limit could not be judged, and the rule's policy for that is `'deny'`: status 503, never 429. */
+export class RateLimitUnavailableException extends HttpException {
+  constructor(cause: unknown) {
+    super(
+      {
+        statusCode: HttpStatus.SERVICE_UNAVAILABLE,
+        error: 'Service Unavailable',
+        message: 'Please try again shortly.',
+      },
+      HttpStatus.SERVICE_UNAVAILABLE,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import { HttpException, HttpStatus } from '@nestjs/common';
+import type { Denied } from '../core/decision.ts';
+import { wholeSeconds } from '../transports/rate-limit-headers.ts';
+
+/** The body of a 429 where no filter makes another one. Says nothing of who was refused. */
+export interface RateLimitExceptionBody {
+  readonly statusCode: number;
+  readonly error: string;
+  readonly message: string;
+  /** The rule that refused, the one with the longest wait if several did. */
+  readonly rule: string;
+  /** Units that it admits in a window. */
+  readonly limit: number;
+  /** Seconds, as the header `Retry-After` says them; absent when no waiting helps. */
+  readonly retryAfter?: number;
+}
+
+/** A rate limit refused the request: status 429, with the decision that says why and until when. */
+export class RateLimitException extends HttpException {
+  /**
+   * @param decision what was decided. Its keys name the identity: do not send them to the client.
+   * @param message what the client is told
+   */
+  constructor(
+    readonly decision: Denied,
+    message: string,
+  ) {
+    const [{ rule = '', limit }] = decision.refusedBy;
+    const body: RateLimitExceptionBody = {
+      statusCode: HttpStatus.TOO_MANY_REQUESTS,
+      error: 'Too Many Requests',
+      message,
+      rule,
+      limit,
+      ...(decision.retryAfterMs !== undefined && { retryAfter: Math.max(1, wholeSeconds(decision.retryAfterMs)) }),
+    };
+    super(body, HttpStatus.TOO_MANY_REQUESTS);
+    this.message = message;
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  ConfigurableModuleBuilder,
+  Inject,
+  Logger,
+  Module,
+  Optional,
+  type DynamicModule,
+  type OnApplicationShutdown,
+  type Provider,
+} from '@nestjs/common';
+import { DiscoveryModule, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { callIds } from '../core/call-id.ts';
+import type { RateLimitStore } from '../core/rate-limit-store.ts';
+import { createRateLimitStore } from '../create-rate-limit-store.ts';
+import type { StoreEvent } from '../failure/failure-policy-store.ts';
+import { HttpTransport } from '../transports/http-transport.ts';
+import type { Transport } from '../transports/transport.ts';
+import { GuardBinding } from './guard-binding.ts';
+import { Identifier } from './identity.ts';
+import { identitySettings, type RateLimitModuleOptions, type RateLimitOptionsFactory } from './module-options.ts';
+import { RateLimitGuard } from './rate-limit.guard.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { RequestLimiter } from './request-limiter.ts';
+import { RuleBook } from './rule-book.ts';
+import { RuleCharges } from './rule-charges.ts';
+import { RuleLog } from './rule-log.ts';
+import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+
+const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
+  optionsInjectionToken: MODULE_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createRateLimitOptions' satisfies keyof RateLimitOptionsFactory)
+  .build();
+
+/** Options of {@link RateLimitModule.forRootAsync}: `useFactory`, `useClass` or `useExisting`, with `imports`, `inject`. */
+export type RateLimitModuleAsyncOptions = typeof ASYNC_OPTIONS_TYPE;
+
+const logger = new Logger('RateLimit');
+
+function tellStoreEvent(event: StoreEvent): void {
+  if (event.type === 'available') logger.log('The store answers again');
+  else logger.error(`The store cannot decide, failure policies do: ${event.error.message} (${event.error.kind})`);
+}
+
+const providers: Provider[] = [
+  MetadataScanner,
+  RuleBook,
+  RateLimitGuard,
+  GuardBinding,
+  {
+    provide: RATE_LIMIT_STORE,
+    // The rule book comes first, so that everything is checked before a connection opens.
+    inject: [MODULE_OPTIONS, RuleBook],
+    useFactory: (options: RateLimitModuleOptions): Promise<RateLimitStore> => {
+      const { enabled = true, redis, store } = options;
+      if (!enabled) return createRateLimitStore();
+      if (!redis && !store) logger.log('Limits hold for this process only: RateLimitModule.forRoot got no redis');
+      return createRateLimitStore({ ...options, onStoreEvent: tellStoreEvent });
+    },
+  },
+  {
+    provide: TRANSPORT,
+    inject: [HttpAdapterHost],
+    useFactory: (host: HttpAdapterHost): Transport => new HttpTransport(() => host.httpAdapter),
+  },
+  {
+    provide: RequestLimiter,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT],
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, transport: Transport): RequestLimiter => {
+      const settings = identitySettings(options);
+      const log = new RuleLog();
+      const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log);
+      return new RequestLimiter({
+        store,
+        transport,
+        charges,
+        log,
+        nextId: callIds(),
+        hasHeaders: options.headers !== 'none',
+      });
+    },
+  },
+  {
+    provide: RateLimiter,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook],
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, rules: RuleBook): RateLimiter =>
+      new RateLimiter({
+        store,
+        rules,
+        nextId: callIds(),
+        ipv6Prefix: identitySettings(options).ipv6Prefix,
+        enabled: options.enabled ?? true,
+      }),
+  },
+];
+
+/**
+ * Limits the routes of the application that `@RateLimit` stands on. Import it once, in the root module:
+ * `RateLimitModule.forRoot({ redis: 'redis://localhost:6379' })`. It is global, and binds its guards itself.
+ */
+@Module({})
+export class RateLimitModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+  readonly #store: RateLimitStore;
+
+  constructor(
+    @Optional() @Inject(RATE_LIMIT_STORE) store: RateLimitStore | undefined,
+    @Inject(ModulesContainer) modules: ModulesContainer,
+  ) {
+    super();
+    const roots = [...modules.values()].filter(({ metatype }) => metatype === RateLimitModule);
+    if (!store || roots.length > 1) {
+      throw new Error(
+        'RateLimitModule must be imported once in an application, as RateLimitModule.forRoot(…) or forRootAsync(…): ' +
+          (store ? `it was imported ${roots.length} times` : 'here the bare class was imported'),
+      );
+    }
+    this.#store = store;
+  }
+
+  /** @param options see {@link RateLimitModuleOptions}; without `redis`, limits hold for one process only */
+  static override forRoot(options: RateLimitModuleOptions = {}): DynamicModule {
+    return global(super.forRoot(options));
+  }
+
+  /** The options from a factory, with its dependencies injected. */
+  static override forRootAsync(options: RateLimitModuleAsyncOptions): DynamicModule {
+    return global(super.forRootAsync(options));
+  }
+
+  /** Later than the last request: Nest calls this when the HTTP server has closed. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.#store.close?.();
+  }
+}
+
+const global = (definition: DynamicModule): DynamicModule => ({
+  ...definition,
+  global: true,
+  imports: [...(definition.imports ?? []), DiscoveryModule],
+  providers: [...(definition.providers ?? []), ...providers],
+  exports: [RateLimiter, RateLimitGuard, RATE_LIMIT_STORE],
+});

@@ -1,0 +1,133 @@
+import { Injectable } from '@nestjs/common';
+import type { Charge } from '../core/charge.ts';
+import type { Allowed, Decision, Preview } from '../core/decision.ts';
+import type { RateLimitStore } from '../core/rate-limit-store.ts';
+import { clientAddress } from '../transports/client-address.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
+import { parseWholeNumber } from '../core/whole-number.ts';
+import { MAX_COST } from '../core/charge.ts';
+import { show } from '../core/show.ts';
+import type { RateLimitOptions } from './rate-limit-options.ts';
+import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
+import type { Rule } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import { ruleKey } from './rule-key.ts';
+
+/** A declared rule by its name, or a rule of its own with a name or a bucket. */
+export type RuleReference = string | RateLimitOptions;
+
+export interface ConsumeOptions {
+  /** Units taken, 1 to 100. @default the rule's cost */
+  readonly cost?: number;
+}
+
+interface Parts {
+  readonly store: RateLimitStore;
+  readonly rules: RuleBook;
+  readonly nextId: () => string;
+  readonly ipv6Prefix: number;
+  readonly enabled: boolean;
+}
+
+/**
+ * Limits for code outside controllers, on the same budgets as the decorators.
+ *
+ * Every method takes a rule and the identity it is asked for: an address for an IP rule, a user id for a USER rule,
+ * what the key function would give for a `key` rule. METHOD rules have one budget for everybody and take `''`. A rule
+ * object without `type` counts by the identity given.
+ */
+@Injectable()
+export class RateLimiter {
+  readonly #parts: Parts;
+  readonly #standalone = new WeakMap<RateLimitOptions, Rule>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes from the budget. A refusal is a `Denied`, not an exception.
+   *
+   * @throws RateLimitUnavailableException when the store cannot answer and the rule's policy is `'deny'`; with
+   *   `'allow'` the answer is `Allowed` and knows no budgets
+   */
+  async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
+    const id = this.#parts.nextId();
+    const charge = this.#charge(rule, identity, options);
+    if (!this.#parts.enabled) return { allowed: true, id, budgets: [] };
+    return unavailableAsException(this.#parts.store.consume({ id, charges: [charge] }));
+  }
+
+  /** What {@link consume} would answer now. Takes nothing. */
+  async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
+    const charge = this.#charge(rule, identity, options);
+    if (!this.#parts.enabled) return { allowed: true, budgets: [] };
+    return unavailableAsException(this.#parts.store.peek([charge]));
+  }
+
+  /** Gives back what this decision took. @throws StoreUnavailableError when the store cannot */
+  async refund({ id, budgets, receipt }: Allowed): Promise<void> {
+    if (budgets.length > 0) await this.#parts.store.refund({ id, charges: budgets, receipt });
+  }
+
+  /** Makes the budget whole. @throws StoreUnavailableError when the store cannot */
+  async reset(rule: RuleReference, identity: string): Promise<void> {
+    if (this.#parts.enabled) await this.#parts.store.reset([this.#charge(rule, identity, {})]);
+  }
+
+  #charge(reference: RuleReference, identity: string, options: ConsumeOptions): Charge {
+    const rule = typeof reference === 'string' ? this.#declared(reference) : this.#given(reference);
+    const { windowMs, limit, label, onStoreError } = rule;
+    const cost = options.cost ?? rule.cost;
+    if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
+      throw new TypeError(
+        `${rule.writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
+      );
+    }
+    const parsedCost = parseWholeNumber(cost, MAX_COST);
+    if ('fault' in parsedCost)
+      throw new TypeError(`${rule.writtenOn} (${label}): cost ${parsedCost.fault}, got ${show(cost)}`);
+    const key = ruleKey(rule, { kind: rule.kind, value: this.#identityValue(rule, identity) });
+    return { key, limit, windowMs, cost, rule: label, onStoreError };
+  }
+
+  #identityValue({ kind, place, label, writtenOn }: Rule, identity: string): string {
+    if (kind === 'method') return place;
+    if (typeof identity !== 'string' || identity === '') {
+      throw new TypeError(
+        `${writtenOn} (${label}): identity must be a string that is not empty, got ${show(identity)}`,
+      );
+    }
+    return kind === 'ip' ? clientAddress(identity, this.#parts.ipv6Prefix) : identity;
+  }
+
+  #declared(name: string): Rule {
+    const [rule, ...others] = this.#parts.rules.named(name);
+    if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
+    const isOneBudget = others.every(
+      ({ kind, place, suffix }) => kind === rule.kind && place === rule.place && suffix === rule.suffix,
+    );
+    if (!isOneBudget)
+      throw new TypeError(`several rules are named ${show(name)}, with a budget each: give them one bucket`);
+    return rule;
+  }
+
+  #given(options: RateLimitOptions): Rule {
+    let rule = this.#standalone.get(options);
+    if (!rule) {
+      const identified =
+        options.type === undefined && options.key === undefined ? { ...options, key: String } : options;
+      rule = this.#parts.rules.standalone(identified as RateLimitOptions);
+      this.#standalone.set(options, rule);
+    }
+    return rule;
+  }
+}
+
+async function unavailableAsException<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof StoreUnavailableError ? new RateLimitUnavailableException(error) : error;
+  }
+}

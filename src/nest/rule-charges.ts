@@ -1,0 +1,84 @@
+import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
+import type { Charge } from '../core/charge.ts';
+import { show } from '../core/show.ts';
+import type { AnonymousPolicy, Identifier, Identity } from './identity.ts';
+import type { Resolvable } from './rate-limit-options.ts';
+import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
+import type { Rule } from './rule.ts';
+import { ruleKey } from './rule-key.ts';
+import type { RuleLog } from './rule-log.ts';
+
+/** A rule and what it charges a request. */
+export interface RuleCharge {
+  readonly rule: Rule;
+  readonly charge: Charge;
+}
+
+type Judged = RuleCharge | 'later' | 'not applicable';
+
+/** Finds what rules charge a request: their functions asked, its identity found, its key built. */
+export class RuleCharges {
+  readonly #identifier: Identifier;
+  readonly #anonymous: AnonymousPolicy;
+  readonly #log: RuleLog;
+
+  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog) {
+    this.#identifier = identifier;
+    this.#anonymous = anonymous;
+    this.#log = log;
+  }
+
+  /**
+   * @param later takes the rules that have no identity yet, where there is a later moment to decide them
+   * @throws ForbiddenException for a request without identity where `identity.anonymous` is `'deny'`, and
+   *   RateLimitUnavailableException where a function failed and the rule's policy is `'deny'`
+   */
+  async of(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<readonly RuleCharge[]> {
+    const found: RuleCharge[] = [];
+    for (const rule of rules) {
+      const mayWait = later !== undefined && rule.when === undefined;
+      const judged = await this.#judge(rule, context, mayWait);
+      if (judged === 'later') later!.push(rule);
+      else if (judged !== 'not applicable') found.push(judged);
+    }
+    return found;
+  }
+
+  async #judge(rule: Rule, context: ExecutionContext, mayWait: boolean): Promise<Judged> {
+    let identity: Identity | undefined;
+    try {
+      if (rule.skip && (await rule.skip(context))) return 'not applicable';
+      identity = await this.#identifier.identify(rule, context);
+      if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(context);
+      if (identity) return { rule, charge: await this.#charge(rule, identity, context) };
+    } catch (error) {
+      // Before the guards, a function may fail for want of what they find (`request.user.tenant`).
+      if (mayWait && !identity) return 'later';
+      return this.#giveUp(rule, error);
+    }
+    if (mayWait) return 'later';
+    if (this.#anonymous === 'deny') throw new ForbiddenException('This request does not say whose it is.');
+    return 'not applicable';
+  }
+
+  async #charge(rule: Rule, identity: Identity, context: ExecutionContext): Promise<Charge> {
+    const { label, onStoreError } = rule;
+    const [windowMs, limit, cost] = [
+      await valueFor(rule.windowMs, context),
+      await valueFor(rule.limit, context),
+      await valueFor(rule.cost, context),
+    ];
+    if (cost > limit) this.#log.error(rule, `the cost of ${cost} is above the limit of ${limit}: always refused`);
+    return { key: ruleKey(rule, identity), limit, windowMs, cost, rule: label, onStoreError };
+  }
+
+  #giveUp(rule: Rule, error: unknown): 'not applicable' {
+    const outcome = rule.onStoreError === 'deny' ? 'refused as unavailable' : 'not limited by it';
+    this.#log.error(rule, `cannot be judged, the request is ${outcome}: ${show(String(error))}`);
+    if (rule.onStoreError === 'deny') throw new RateLimitUnavailableException(error);
+    return 'not applicable';
+  }
+}
+
+const valueFor = (value: Resolvable<number>, context: ExecutionContext): number | Promise<number> =>
+  typeof value === 'function' ? value(context) : value;

@@ -1,0 +1,31 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
+import type { KeyFunction, RateLimitMoment, RateLimitOptions, Resolvable } from './rate-limit-options.ts';
+
+/** What tells apart those who get a budget each. */
+export type RuleKind = 'method' | 'ip' | 'user' | 'key';
+
+/** One rule where it stands, checked and complete. */
+export interface Rule {
+  /** Where it was written, for messages: `VoucherOrderController.seckill`. */
+  readonly writtenOn: string;
+  /** Its name, or one derived from its numbers: `10-per-10s`. */
+  readonly label: string;
+  readonly name: string | undefined;
+  readonly kind: RuleKind;
+  /** What it limits, as keys say it: `POST /voucher-order/seckill/:id`, or its bucket. */
+  readonly place: string;
+  /** Whether the rule shares the budget of its bucket, wherever it stands. */
+  readonly isBucket: boolean;
+  /** What keys say besides, when the rule has a name and no bucket. */
+  readonly suffix: string;
+  readonly windowMs: Resolvable<number>;
+  readonly limit: Resolvable<number>;
+  readonly cost: Resolvable<number>;
+  readonly key: KeyFunction | undefined;
+  readonly skip: ((context: ExecutionContext) => boolean | Promise<boolean>) | undefined;
+  readonly message: NonNullable<RateLimitOptions['message']>;
+  /** Undefined for a `key` rule that is decided as soon as it has an identity. */
+  readonly when: RateLimitMoment | undefined;
+  readonly onStoreError: StoreErrorPolicy;
+}

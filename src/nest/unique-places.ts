@@ -1,0 +1,36 @@
+import type { HttpHandler } from './discovered-handlers.ts';
+
+/**
+ * One place for each owner (a controller, or a handler). Where several owners would have the same, each is told apart
+ * by its class and module; where that does not help, it is a fault.
+ */
+export function uniquePlaces<Owner>(
+  handlers: readonly HttpHandler[],
+  ownerOf: (handler: HttpHandler) => Owner,
+  placeOf: (handler: HttpHandler) => string,
+  fault: (message: string) => void,
+): ReadonlyMap<Owner, string> {
+  const declared = new Map(handlers.map((handler) => [ownerOf(handler), handler]));
+  const ownersOf = new Map<string, number>();
+  for (const handler of declared.values()) {
+    const place = placeOf(handler);
+    ownersOf.set(place, (ownersOf.get(place) ?? 0) + 1);
+  }
+  const taken = new Map<string, HttpHandler>();
+  const places = new Map<Owner, string>();
+  for (const [owner, handler] of declared) {
+    const { controller, moduleName, methodName } = handler;
+    const place = placeOf(handler);
+    const unique = ownersOf.get(place) === 1 ? place : `${place} [${controller.name} in ${moduleName}]`;
+    const other = taken.get(unique);
+    if (other) {
+      fault(
+        `${controller.name}.${methodName} and ${other.controller.name}.${other.methodName} are both served at ` +
+          `"${unique}": their rules cannot be told apart`,
+      );
+    }
+    taken.set(unique, handler);
+    places.set(owner, unique);
+  }
+  return places;
+}

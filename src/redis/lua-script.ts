@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { luaDir } from '../../lua/dir.cjs';
+import { isClusterClient, type RedisClient } from './redis-client.ts';
+
+const read = (name: string): string => readFileSync(join(luaDir, `${name}.lua`), 'utf8');
+
+/** A script of the `lua` folder: loaded once, called by its hash. */
+export class LuaScript {
+  readonly source: string;
+  readonly sha1: string;
+
+  constructor(readonly name: 'consume' | 'peek' | 'refund') {
+    this.source = `${read('window')}\n${read(name)}`;
+    this.sha1 = createHash('sha1').update(this.source).digest('hex');
+  }
+
+  /** Saves the first calls a round trip; {@link run} does not depend on it. */
+  async load(client: RedisClient): Promise<void> {
+    const servers = isClusterClient(client) ? client.nodes('master') : [client];
+    await Promise.all(servers.map((server) => server.script('LOAD', this.source)));
+  }
+
+  /** Calls by hash; sends the source when, and only when, the server says that it does not know the script. */
+  async run(client: RedisClient, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await client.evalsha(this.sha1, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return client.eval(this.source, keys.length, ...keys, ...args);
+    }
+  }
+}

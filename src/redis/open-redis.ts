@@ -1,0 +1,106 @@
+import { RateLimitConfigurationError, StoreUnavailableError } from '../core/errors.ts';
+import type { RedisClient } from './redis-client.ts';
+import { redisFailure } from './redis-failure.ts';
+
+/** Options of an ioredis connection, as `new Redis(options)` takes them. */
+export interface RedisConnectionOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: object;
+  readonly [option: string]: unknown;
+}
+
+/** A connection of our own: what `new Redis()` gives, as far as we use it. */
+interface OwnClient extends RedisClient {
+  quit(): Promise<unknown>;
+  disconnect(): void;
+}
+
+type RedisConstructor = new (...args: [object] | [string, object]) => OwnClient;
+
+const RECONNECT_MS = 50;
+const SLOWEST_RECONNECT_MS = 1_000;
+const FAREWELL_MS = 500;
+
+/** The settings that answering in time depends on; they win over the application's. */
+const FOR_THIS_JOB = {
+  lazyConnect: true,
+  // A command that waits or is sent twice would be charged when nobody asks any more.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  // Halves the throughput of scripts.
+  enableAutoPipelining: false,
+  retryStrategy: (attempt: number) =>
+    Math.min(SLOWEST_RECONNECT_MS, RECONNECT_MS * 2 ** Math.min(attempt, 5)) * (0.75 + Math.random() / 4),
+  // A connection that is left on a demoted server has to find the new one.
+  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+} as const;
+
+const DEFAULTS = { connectTimeout: 2_000, keepAlive: 10_000, connectionName: 'nestjs-floodgate' } as const;
+
+/** Opens nothing yet: {@link becomeReady} connects. */
+export async function openRedis(target: string | RedisConnectionOptions): Promise<OwnClient> {
+  const Redis = await loadIoredis();
+  const client =
+    typeof target === 'string'
+      ? new Redis(target, { ...DEFAULTS, ...FOR_THIS_JOB })
+      : new Redis({ ...DEFAULTS, ...target, ...FOR_THIS_JOB });
+  // Failures reach the callers of commands; without a listener ioredis would print each of them besides.
+  client.on('error', () => undefined);
+  return client;
+}
+
+async function loadIoredis(): Promise<RedisConstructor> {
+  try {
+    return (await import('ioredis')).Redis as unknown as RedisConstructor;
+  } catch (cause) {
+    throw new RateLimitConfigurationError([
+      `option redis needs the package ioredis (5.4 or newer), which cannot be loaded: ${String(cause)}`,
+    ]);
+  }
+}
+
+/** Ends a connection of our own, after the commands that are under way. */
+export async function closeRedis(client: OwnClient): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const farewell = new Promise<void>((resolve) => (timer = setTimeout(resolve, FAREWELL_MS)));
+  const quit = client.status === 'ready' ? client.quit().catch(() => undefined) : undefined;
+  await Promise.race([quit, farewell]);
+  clearTimeout(timer);
+  client.disconnect();
+}
+
+/**
+ * Waits until commands can be sent, at most so long. A client that the application made lazy is told to connect: we
+ * never send to one that is not ready, so nothing else would.
+ *
+ * @returns what is in the way, if anything is; at once when it is a password, which waiting does not mend
+ */
+export function becomeReady(client: RedisClient, patienceMs: number): Promise<StoreUnavailableError | undefined> {
+  if (client.status === 'ready') return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    let failure = new StoreUnavailableError('connection', `Redis is not ready after ${patienceMs} ms`);
+    const settle = (result: StoreUnavailableError | undefined): void => {
+      clearTimeout(timer);
+      client.removeListener('ready', onReady);
+      client.removeListener('error', onError);
+      resolve(result);
+    };
+    const onReady = (): void => settle(undefined);
+    const onError = (error: unknown): void => {
+      const known = redisFailure(error);
+      if (known instanceof StoreUnavailableError) failure = known;
+      if (failure.kind === 'no-permission') settle(failure);
+    };
+    const timer = setTimeout(() => settle(failure), patienceMs);
+    client.on('ready', onReady);
+    client.on('error', onError);
+    // The error events tell what goes wrong; the promise only repeats the first.
+    if (client.status === 'wait') client.connect().catch(() => undefined);
+  });
+}

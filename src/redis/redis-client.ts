@@ -1,0 +1,28 @@
+/**
+ * What is asked of a Redis client: a `Redis` or `Cluster` of ioredis 5 or 6 has it. It is recognised by what it can
+ * do, so that a client from another copy of ioredis is as good.
+ */
+export interface RedisClient {
+  /** `'ready'` when commands are sent at once; nothing is sent otherwise. */
+  readonly status: string;
+  evalsha(sha1: string, numberOfKeys: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  eval(script: string, numberOfKeys: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  script(subcommand: 'LOAD', script: string): Promise<unknown>;
+  unlink(key: string): Promise<unknown>;
+  connect(): Promise<unknown>;
+  on(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
+  removeListener(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
+}
+
+/** What a Cluster client can do besides. */
+export interface RedisClusterClient extends RedisClient {
+  nodes(role: 'master'): RedisClient[];
+}
+
+const can = (value: unknown, method: string): boolean =>
+  typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function';
+
+export const isRedisClient = (value: unknown): value is RedisClient =>
+  can(value, 'evalsha') && can(value, 'eval') && typeof (value as RedisClient).status === 'string';
+
+export const isClusterClient = (client: RedisClient): client is RedisClusterClient => can(client, 'nodes');

@@ -1,0 +1,80 @@
+import type { Charge } from '../core/charge.ts';
+import type { Budget, Decision, Preview } from '../core/decision.ts';
+import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+
+/** What Redis Cluster hashes of a key: the part in its first braces, when there is one that is not empty. */
+const hashTag = (key: string): string => /\{([^}]+)\}/.exec(key)?.[1] ?? key;
+
+/**
+ * Splits each request by hash tag, since one script call on Redis Cluster reaches one slot. The parts are charged one
+ * after another in the order of the request: whoever asks puts the narrowest identity first, so that a client over
+ * its own limit cannot hold charges on a budget that all share. A part that refuses or fails gives back what the
+ * earlier parts took.
+ */
+export class SlotStore implements RateLimitStore {
+  readonly #inner: RateLimitStore;
+
+  constructor(inner: RateLimitStore) {
+    this.#inner = inner;
+  }
+
+  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
+    const taken: Charge[] = [];
+    const judged = new Map<Charge, Budget>();
+    const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
+    try {
+      for (const part of bySlot(charges)) {
+        const decision = await this.#inner.consume({ id, charges: part });
+        part.forEach((charge, i) => judged.set(charge, decision.budgets[i]!));
+        if (!decision.allowed) {
+          await this.#giveBack(id, taken);
+          return { ...decision, budgets: budgets() };
+        }
+        taken.push(...part);
+      }
+    } catch (error) {
+      await this.#giveBack(id, taken);
+      throw error;
+    }
+    return { allowed: true, id, budgets: budgets() };
+  }
+
+  async peek(charges: readonly Charge[]): Promise<Preview> {
+    const judged = new Map<Charge, Budget>();
+    let refused: Preview | undefined;
+    for (const part of bySlot(charges)) {
+      const preview = await this.#inner.peek(part);
+      part.forEach((charge, i) => judged.set(charge, preview.budgets[i]!));
+      if (!preview.allowed) refused ??= preview;
+    }
+    return { ...(refused ?? { allowed: true }), budgets: charges.map((charge) => judged.get(charge)!) };
+  }
+
+  async refund(request: RefundRequest): Promise<void> {
+    await Promise.all(bySlot(request.charges).map((charges) => this.#inner.refund({ ...request, charges })));
+  }
+
+  async reset(charges: readonly Charge[]): Promise<void> {
+    await Promise.all(bySlot(charges).map((part) => this.#inner.reset(part)));
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close?.();
+  }
+
+  /** Best effort: what cannot be given back leaves with the window. */
+  async #giveBack(id: string, charges: readonly Charge[]): Promise<void> {
+    if (charges.length > 0) await this.refund({ id, charges }).catch(() => undefined);
+  }
+}
+
+function bySlot(charges: readonly Charge[]): readonly (readonly Charge[])[] {
+  const parts = new Map<string, Charge[]>();
+  for (const charge of charges) {
+    const tag = hashTag(charge.key);
+    const part = parts.get(tag);
+    if (part) part.push(charge);
+    else parts.set(tag, [charge]);
+  }
+  return [...parts.values()];
+}

@@ -1,0 +1,23 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * One spelling for each client: without port and zone, IPv4 in IPv6 as IPv4, IPv6 as the network of `ipv6Prefix` bits
+ * that its owner can choose addresses in. What is no address stays as it is, so that it does not share a budget.
+ */
+export function clientAddress(reported: string, ipv6Prefix: number): string {
+  const text = reported
+    .trim()
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
+    .replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')
+    .replace(/%.*$/s, '');
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text;
+  if (!ipaddr.IPv6.isValid(text)) return reported;
+  const address = ipaddr.process(text);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  if (ipv6Prefix === 128) return address.toString();
+  const network = address.toByteArray().map((byte, i) => byte & networkMask(ipv6Prefix - 8 * i));
+  return `${ipaddr.fromByteArray(network).toString()}/${ipv6Prefix}`;
+}
+
+/** The mask of one byte of which the first `bits` belong to the network. */
+const networkMask = (bits: number): number => (bits >= 8 ? 0xff : bits <= 0 ? 0 : (0xff << (8 - bits)) & 0xff);

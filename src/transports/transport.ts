@@ -1,0 +1,14 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { HeaderFields } from './rate-limit-headers.ts';
+
+/** Where a request comes from and how an answer leaves. */
+export interface Transport {
+  /** Whether this transport carries the request. Others pass through untouched. */
+  carries(context: ExecutionContext): boolean;
+  /** The client's address as the transport reports it, if it has one. */
+  addressOf(context: ExecutionContext): string | undefined;
+  /** The authenticated user as the application left it on the request, if it did. */
+  userOf(context: ExecutionContext): unknown;
+  /** Adds header fields to the answer. */
+  publish(context: ExecutionContext, fields: HeaderFields): void;
+}
