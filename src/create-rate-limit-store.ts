@@ -76,13 +76,14 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   if (options.store) return new FailurePolicyStore(new DeadlineStore(options.store, deadlineMs), policy);
   // The in-process store answers at once: a deadline would only cost time.
   if (!redis) return new FailurePolicyStore(new MemoryStore(), policy);
-  const { store, failure } = await redisStore(redis, keyPrefix);
+  const { store, failure } = await redisStore(redis, keyPrefix, deadlineMs);
   return new FailurePolicyStore(new DeadlineStore(store, deadlineMs), { ...policy, failure });
 }
 
 async function redisStore(
   redis: string | RedisConnectionOptions | RedisClient,
   keyPrefix: string,
+  deadlineMs: number,
 ): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
   const owned = isRedisClient(redis) ? undefined : await openRedis(redis);
   const client = owned ?? (redis as RedisClient);
@@ -92,7 +93,7 @@ async function redisStore(
     await store.close();
     throw new RateLimitConfigurationError([`option redis: the server refuses this user: ${failure.message}`]);
   }
-  return { store: isClusterClient(client) ? new SlotStore(store) : store, failure };
+  return { store: isClusterClient(client) ? new SlotStore(store, deadlineMs) : store, failure };
 }
 
 async function failureOf(attempt: Promise<void>): Promise<StoreUnavailableError | undefined> {

@@ -1,5 +1,6 @@
-import type { Charge } from '../core/charge.ts';
+import { assertCallId, assertCharges, type Charge } from '../core/charge.ts';
 import type { Budget, Decision, Preview } from '../core/decision.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 
 /** What Redis Cluster hashes of a key: the part in its first braces, when there is one that is not empty. */
@@ -9,21 +10,29 @@ const hashTag = (key: string): string => /\{([^}]+)\}/.exec(key)?.[1] ?? key;
  * Splits each request by hash tag, since one script call on Redis Cluster reaches one slot. The parts are charged one
  * after another in the order of the request: whoever asks puts the narrowest identity first, so that a client over
  * its own limit cannot hold charges on a budget that all share. A part that refuses or fails gives back what the
- * earlier parts took.
+ * earlier parts took. All parts share the deadline of the call: after it nobody waits for the answer, and nothing more
+ * is charged.
  */
 export class SlotStore implements RateLimitStore {
   readonly #inner: RateLimitStore;
+  readonly #deadlineMs: number;
 
-  constructor(inner: RateLimitStore) {
+  constructor(inner: RateLimitStore, deadlineMs: number) {
     this.#inner = inner;
+    this.#deadlineMs = deadlineMs;
   }
 
   async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
+    // The whole request, before any part of it is sent.
+    assertCallId(id);
+    assertCharges(charges);
+    const endsAt = performance.now() + this.#deadlineMs;
     const taken: Charge[] = [];
     const judged = new Map<Charge, Budget>();
     const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
     try {
       for (const part of bySlot(charges)) {
+        if (performance.now() > endsAt) throw new StoreUnavailableError('timeout', 'no time left for the next slot');
         const decision = await this.#inner.consume({ id, charges: part });
         part.forEach((charge, i) => judged.set(charge, decision.budgets[i]!));
         if (!decision.allowed) {

@@ -12,8 +12,8 @@ export interface TestApp {
   readonly app: INestApplication;
   readonly url: string;
   /** Sends a request and reads the answer whole. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  close(): Promise<void>;
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  readonly close: () => Promise<void>;
 }
 
 export interface CallOptions {

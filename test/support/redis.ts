@@ -9,7 +9,7 @@ export interface TestRedis {
   /** Of this file alone. */
   readonly keyPrefix: string;
   /** The keys of this file. */
-  keys(): Promise<string[]>;
+  readonly keys: () => Promise<string[]>;
 }
 
 /**

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const src = join(root, 'src');
+
+const filesIn = (folder: string, ending: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/node_modules|dist/.test(relative(root, file)));
+
+const importsOf = (file: string): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1]!);
+
+/** The folder of `src` that a file lies in; `''` for src itself. */
+const folderOf = (file: string): string => {
+  const [first = '', ...rest] = relative(src, file).split('/');
+  return rest.length === 0 ? '' : first;
+};
+
+/** What the files of each folder may import: folders of `src`, and packages. The module is what knows every folder. */
+const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages: readonly string[] }>> = {
+  core: { folders: [], packages: [] },
+  memory: { folders: ['core'], packages: [] },
+  failure: { folders: ['core'], packages: [] },
+  redis: { folders: ['core'], packages: ['ioredis', 'node:crypto', 'node:fs', 'node:path'] },
+  transports: { folders: ['core'], packages: ['@nestjs/common', 'ipaddr.js'] },
+  nest: { folders: ['core', 'transports'], packages: ['@nestjs/common', '@nestjs/core', 'node:crypto'] },
+  '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
+};
+/** Files that put the parts together. */
+const COMPOSES = ['index.ts', 'nest/rate-limit.module.ts', 'nest/module-options.ts'];
+
+describe('the architecture', () => {
+  const files = filesIn(src, '.ts');
+
+  it.each(files.map((file) => relative(src, file)))('%s imports only what its folder may', (name) => {
+    const file = join(src, name);
+    const folder = folderOf(file);
+    const { folders, packages } = MAY_IMPORT[folder]!;
+    for (const specifier of importsOf(file)) {
+      if (!specifier.startsWith('.')) {
+        expect(packages).toContain(specifier);
+        continue;
+      }
+      const target = folderOf(join(dirname(file), specifier));
+      const isAllowed = target === folder || folders.includes(target) || specifier.endsWith('lua/dir.cjs');
+      if (!COMPOSES.includes(name)) expect({ specifier, isAllowed }).toEqual({ specifier, isAllowed: true });
+    }
+  });
+
+  it('has no import cycle', () => {
+    const graph = new Map(
+      files.map((file) => [
+        file,
+        importsOf(file).flatMap((to) => (to.startsWith('.') ? [join(dirname(file), to)] : [])),
+      ]),
+    );
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file))
+        throw new Error(`cycle: ${[...path, file].map((each) => relative(src, each)).join(' → ')}`);
+      if (done.has(file)) return;
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+  });
+
+  it.each([...files, ...filesIn(join(root, 'lua'), '.lua')].map((file) => relative(root, file)))(
+    '%s is one concept: at most 200 lines',
+    (name) => {
+      expect(readFileSync(join(root, name), 'utf8').split('\n').length).toBeLessThanOrEqual(201);
+    },
+  );
+
+  it('shows examples that import the package as its users do', () => {
+    for (const file of filesIn(join(root, 'examples'), '.ts')) {
+      for (const specifier of importsOf(file)) expect(specifier).not.toMatch(/\/(src|test|dist)\//);
+    }
+  });
+
+  it('names no class of ioredis in a public type', () => {
+    for (const file of files) {
+      expect(readFileSync(file, 'utf8')).not.toMatch(/import (type )?\{[^}]*\} from 'ioredis'/);
+    }
+  });
+});

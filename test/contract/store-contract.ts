@@ -1,0 +1,334 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Charge } from '../../src/core/charge.ts';
+import type { Denied } from '../../src/core/decision.ts';
+import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+/** Makes the store under test, on the time that the test gives. */
+export type CreateStore = (now: () => number) => RateLimitStore;
+
+let keys = 0;
+/** A budget that no other test uses. All have one hash tag: on Redis Cluster only such charges are one step. */
+export const charge = (overrides: Partial<Charge> = {}): Charge => ({
+  key: `{test}:place${keys++}`,
+  limit: 3,
+  windowMs: 1_000,
+  cost: 1,
+  ...overrides,
+});
+
+/** What every store must do. Run it from the spec of each store, wrapped stores included. */
+export function describeStore(name: string, create: CreateStore): void {
+  describe(`${name}, as a store`, () => {
+    let clock: ManualClock;
+    let store: RateLimitStore;
+    let calls = 0;
+
+    beforeEach(() => {
+      clock = new ManualClock();
+      store = create(clock.now);
+    });
+
+    const consume = (...charges: readonly Charge[]) => store.consume({ id: `call${calls++}`, charges });
+    const fill = async (budget: Charge, times = budget.limit): Promise<void> => {
+      for (let i = 0; i < times; i++) await consume(budget);
+    };
+    const remaining = async (budget: Charge): Promise<number> => (await store.peek([budget])).budgets[0]!.remaining;
+    const refused = async (...charges: readonly Charge[]): Promise<Denied> => {
+      const decision = await consume(...charges);
+      if (decision.allowed) throw new Error('the call was admitted');
+      return decision;
+    };
+
+    describe('one budget', () => {
+      it('admits as many units as the limit, then refuses', async () => {
+        const budget = charge({ limit: 3 });
+        const answers = [];
+        for (let i = 0; i < 5; i++) answers.push((await consume(budget)).allowed);
+        expect(answers).toEqual([true, true, true, false, false]);
+      });
+
+      it('tells after each call what is left and when the budget is whole again', async () => {
+        const budget = charge({ limit: 2, windowMs: 1_000 });
+        expect((await consume(budget)).budgets).toEqual([{ ...budget, remaining: 1, resetAfterMs: 1_000 }]);
+        clock.advance(300);
+        expect((await consume(budget)).budgets).toEqual([{ ...budget, remaining: 0, resetAfterMs: 1_000 }]);
+        clock.advance(300);
+        expect((await consume(budget)).budgets).toEqual([{ ...budget, remaining: 0, resetAfterMs: 700 }]);
+      });
+
+      it('lets an entry live while it is younger than the window, to the millisecond', async () => {
+        const budget = charge({ limit: 1, windowMs: 1_000 });
+        await consume(budget);
+        clock.advance(999);
+        expect((await consume(budget)).allowed).toBe(false);
+        clock.advance(1);
+        expect((await consume(budget)).allowed).toBe(true);
+      });
+
+      it('slides: room comes back one entry at a time, in the order in which it was taken', async () => {
+        const budget = charge({ limit: 2, windowMs: 1_000 });
+        await consume(budget);
+        clock.advance(600);
+        await consume(budget);
+        clock.advance(400);
+        expect((await consume(budget)).allowed).toBe(true);
+        expect((await consume(budget)).allowed).toBe(false);
+      });
+
+      it('keeps apart calls of the same instant', async () => {
+        const budget = charge({ limit: 5 });
+        await fill(budget, 3);
+        expect(await remaining(budget)).toBe(2);
+      });
+
+      it('decides windows of a few milliseconds', async () => {
+        const budget = charge({ limit: 1, windowMs: 5 });
+        await consume(budget);
+        clock.advance(4);
+        expect((await refused(budget)).retryAfterMs).toBe(1);
+        clock.advance(1);
+        expect((await consume(budget)).allowed).toBe(true);
+      });
+
+      it('does not record refusals: who keeps knocking is let in when the oldest entry leaves', async () => {
+        const budget = charge({ limit: 1, windowMs: 1_000 });
+        await consume(budget);
+        for (let i = 0; i < 9; i++) {
+          clock.advance(100);
+          await refused(budget);
+        }
+        clock.advance(100);
+        expect((await consume(budget)).allowed).toBe(true);
+      });
+
+      it('keeps the history when the limit changes', async () => {
+        const budget = charge({ limit: 5 });
+        await fill(budget, 4);
+        expect((await refused({ ...budget, limit: 3 })).refusedBy[0].remaining).toBe(0);
+        expect((await consume({ ...budget, limit: 6 })).budgets[0]!.remaining).toBe(1);
+      });
+
+      it('counts equal keys of different windows apart', async () => {
+        const short = charge({ limit: 1, windowMs: 100 });
+        const long = { ...short, windowMs: 10_000 };
+        await consume(short);
+        expect((await consume(long)).allowed).toBe(true);
+        clock.advance(100);
+        expect((await consume(short)).allowed).toBe(true);
+        expect((await consume(long)).allowed).toBe(false);
+      });
+    });
+
+    describe('cost', () => {
+      it('takes as many units as it says', async () => {
+        const budget = charge({ limit: 5, cost: 3 });
+        expect((await consume(budget)).budgets[0]!.remaining).toBe(2);
+        expect((await consume(budget)).allowed).toBe(false);
+        expect((await consume({ ...budget, cost: 2 })).allowed).toBe(true);
+      });
+
+      it('waits for as many entries to leave as it needs', async () => {
+        const budget = charge({ limit: 4, windowMs: 1_000 });
+        for (let i = 0; i < 4; i++) {
+          await consume(budget);
+          clock.advance(100);
+        }
+        // The four leave after 600, 700, 800 and 900 ms from here.
+        expect((await refused(budget)).retryAfterMs).toBe(600);
+        expect((await refused({ ...budget, cost: 3 })).retryAfterMs).toBe(800);
+      });
+
+      it('above the limit is refused without a retry time, since no waiting helps', async () => {
+        const budget = charge({ limit: 2, cost: 3 });
+        const denied = await refused(budget);
+        expect(denied).not.toHaveProperty('retryAfterMs');
+        expect(denied.refusedBy[0]).not.toHaveProperty('retryAfterMs');
+        expect(denied.refusedBy[0].remaining).toBe(2);
+      });
+
+      it('may be 100 units at once', async () => {
+        const budget = charge({ limit: 250, cost: 100 });
+        await consume(budget);
+        expect((await consume(budget)).budgets[0]!.remaining).toBe(50);
+        expect((await consume(budget)).allowed).toBe(false);
+      });
+    });
+
+    describe('several budgets', () => {
+      it('takes all or none', async () => {
+        const [wide, narrow] = [charge({ limit: 10 }), charge({ limit: 1 })];
+        await consume(wide, narrow);
+        await refused(wide, narrow);
+        await refused(narrow, wide);
+        expect(await remaining(wide)).toBe(9);
+        expect(await remaining(narrow)).toBe(0);
+      });
+
+      it('tells every budget in the order of the request, and the refusing ones by their wait', async () => {
+        const [soon, open, late] = [charge({ limit: 1 }), charge(), charge({ limit: 1, windowMs: 5_000 })];
+        await consume(soon);
+        await consume(late);
+        const denied = await refused(soon, open, late);
+        expect(denied.budgets.map(({ key }) => key)).toEqual([soon.key, open.key, late.key]);
+        expect(denied.refusedBy.map(({ key }) => key)).toEqual([late.key, soon.key]);
+        expect(denied.retryAfterMs).toBe(5_000);
+      });
+
+      it('puts a refusal that never ends first, and then tells no time', async () => {
+        const [full, tooDear] = [charge({ limit: 1 }), charge({ limit: 1, cost: 2 })];
+        await consume(full);
+        const denied = await refused(full, tooDear);
+        expect(denied.refusedBy.map(({ key }) => key)).toEqual([tooDear.key, full.key]);
+        expect(denied).not.toHaveProperty('retryAfterMs');
+      });
+
+      it('merges charges on one log: the smallest limit, the largest cost', async () => {
+        const budget = charge({ limit: 5, cost: 1 });
+        const decision = await consume(budget, { ...budget, limit: 4, cost: 2 });
+        expect(decision.budgets.map((state) => state.remaining)).toEqual([2, 2]);
+        expect((await refused(budget, { ...budget, limit: 4, cost: 3 })).refusedBy).toHaveLength(2);
+      });
+
+      it('carries back the label and the policy of a charge', async () => {
+        const budget = charge({ rule: 'log-in', onStoreError: 'deny' });
+        expect((await consume(budget)).budgets[0]).toMatchObject({ rule: 'log-in', onStoreError: 'deny' });
+      });
+    });
+
+    describe('repetition', () => {
+      it('admits an admitted id again without charging it', async () => {
+        const budget = charge({ limit: 2 });
+        for (let i = 0; i < 3; i++) {
+          const decision = await store.consume({ id: 'again', charges: [budget] });
+          expect(decision).toMatchObject({ allowed: true, budgets: [{ remaining: 1 }] });
+        }
+      });
+
+      it('admits an admitted id again when the budget is full by now', async () => {
+        const budget = charge({ limit: 1, cost: 1 });
+        await store.consume({ id: 'again', charges: [budget] });
+        expect(await store.consume({ id: 'again', charges: [budget] })).toMatchObject({ allowed: true });
+      });
+
+      it('finds the repetition by any of its budgets, whichever window ended first', async () => {
+        const [short, long] = [charge({ windowMs: 100 }), charge({ windowMs: 10_000 })];
+        for (const charges of [
+          [short, long],
+          [long, short],
+        ]) {
+          const id = `again${calls++}`;
+          await store.consume({ id, charges });
+          clock.advance(100);
+          const before = [await remaining(short), await remaining(long)];
+          expect(await store.consume({ id, charges })).toMatchObject({ allowed: true });
+          expect([await remaining(short), await remaining(long)]).toEqual(before);
+        }
+      });
+
+      it('decides an id afresh when all its entries left', async () => {
+        const budget = charge({ limit: 1, cost: 1 });
+        await store.consume({ id: 'again', charges: [budget] });
+        clock.advance(1_000);
+        expect(await store.consume({ id: 'again', charges: [budget] })).toMatchObject({ budgets: [{ remaining: 0 }] });
+        await refused(budget);
+      });
+
+      it('decides a call of several units afresh when its entries left', async () => {
+        const budget = charge({ limit: 4, cost: 3 });
+        await store.consume({ id: 'again', charges: [budget] });
+        clock.advance(1_000);
+        expect(await store.consume({ id: 'again', charges: [budget] })).toMatchObject({ budgets: [{ remaining: 1 }] });
+      });
+
+      it('decides a refused id afresh', async () => {
+        const budget = charge({ limit: 1 });
+        await consume(budget);
+        expect((await store.consume({ id: 'later', charges: [budget] })).allowed).toBe(false);
+        clock.advance(1_000);
+        expect((await store.consume({ id: 'later', charges: [budget] })).allowed).toBe(true);
+      });
+    });
+
+    describe('refund', () => {
+      it('gives back what the call took, and nothing else', async () => {
+        const [a, b] = [charge({ limit: 5, cost: 2 }), charge({ limit: 5 })];
+        await consume(a, b);
+        const decision = await store.consume({ id: 'mine', charges: [a, b] });
+        if (!decision.allowed) throw new Error('the call was refused');
+        await store.refund({ id: decision.id, charges: decision.budgets, receipt: decision.receipt });
+        expect([await remaining(a), await remaining(b)]).toEqual([3, 4]);
+      });
+
+      it('needs no receipt, for calls whose answer never arrived', async () => {
+        const budget = charge();
+        await store.consume({ id: 'mine', charges: [budget] });
+        await store.refund({ id: 'mine', charges: [budget] });
+        expect(await remaining(budget)).toBe(3);
+      });
+
+      it('has no effect twice, on strangers, or after the window', async () => {
+        const budget = charge({ limit: 2 });
+        await store.consume({ id: 'mine', charges: [budget] });
+        await store.refund({ id: 'stranger', charges: [budget] });
+        expect(await remaining(budget)).toBe(1);
+        await store.refund({ id: 'mine', charges: [budget] });
+        await store.refund({ id: 'mine', charges: [budget] });
+        expect(await remaining(budget)).toBe(2);
+        await store.consume({ id: 'old', charges: [budget] });
+        clock.advance(1_000);
+        await fill(budget, 2);
+        await store.refund({ id: 'old', charges: [budget] });
+        expect(await remaining(budget)).toBe(0);
+      });
+
+      it('makes the earlier entries count for the reset again', async () => {
+        const budget = charge({ windowMs: 1_000 });
+        await consume(budget);
+        clock.advance(400);
+        await store.consume({ id: 'mine', charges: [budget] });
+        await store.refund({ id: 'mine', charges: [budget] });
+        expect((await store.peek([budget])).budgets[0]!.resetAfterMs).toBe(600);
+      });
+    });
+
+    describe('peek and reset', () => {
+      it('peek answers what a call would get, and takes nothing', async () => {
+        const budget = charge({ limit: 1 });
+        expect(await store.peek([budget])).toEqual({
+          allowed: true,
+          budgets: [{ ...budget, remaining: 1, resetAfterMs: 0 }],
+        });
+        await consume(budget);
+        clock.advance(400);
+        const denied = await refused(budget);
+        expect(await store.peek([budget])).toEqual(denied);
+      });
+
+      it('reset makes the named budgets whole, and no other', async () => {
+        const [mine, other] = [charge({ limit: 1 }), charge({ limit: 1 })];
+        await consume(mine, other);
+        await store.reset([mine]);
+        expect([await remaining(mine), await remaining(other)]).toEqual([1, 0]);
+      });
+    });
+
+    it.each([
+      ['no charges', { id: 'ok', charges: [] }, 'charges'],
+      ['an id that could be a unit of another call', { id: 'a#2', charges: [charge()] }, 'id'],
+      ['an empty id', { id: '', charges: [charge()] }, 'id'],
+      ['an empty key', { id: 'ok', charges: [charge({ key: '' })] }, 'key'],
+      ['a limit of 0', { id: 'ok', charges: [charge({ limit: 0 })] }, 'limit'],
+      ['a limit above 10,000', { id: 'ok', charges: [charge({ limit: 10_001 })] }, 'limit'],
+      ['a fractional limit', { id: 'ok', charges: [charge({ limit: 1.5 })] }, 'limit'],
+      ['a limit that is no number', { id: 'ok', charges: [charge({ limit: NaN })] }, 'limit'],
+      ['a fractional window', { id: 'ok', charges: [charge({ windowMs: 0.5 })] }, 'windowMs'],
+      ['an endless window', { id: 'ok', charges: [charge({ windowMs: Infinity })] }, 'windowMs'],
+      ['a negative cost', { id: 'ok', charges: [charge({ cost: -1 })] }, 'cost'],
+      ['a cost above 100', { id: 'ok', charges: [charge({ limit: 500, cost: 101 })] }, 'cost'],
+    ])('rejects %s with the name of the field', async (_, request, field) => {
+      await expect(store.consume(request)).rejects.toThrow(TypeError);
+      await expect(store.consume(request)).rejects.toThrow(field);
+    });
+  });
+}

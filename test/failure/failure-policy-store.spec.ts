@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
+import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
+import { DeadlineStore } from '../../src/failure/deadline-store.ts';
+import { FailurePolicyStore, type StoreEvent } from '../../src/failure/failure-policy-store.ts';
+import { MemoryStore } from '../../src/memory/memory-store.ts';
+import { describeExactness } from '../contract/exactness.ts';
+import { charge, describeStore } from '../contract/store-contract.ts';
+
+const wrapped = (now: () => number): RateLimitStore =>
+  new FailurePolicyStore(new DeadlineStore(new MemoryStore({ now }), 1_000), { onStoreError: 'allow' });
+
+describeStore('the wrapped store', wrapped);
+describeExactness('the wrapped store', wrapped, 100);
+
+/** A store that fails as it is told to; it records what it was asked. */
+class FailingStore extends MemoryStore {
+  failure: StoreFailureKind | Error | undefined;
+  readonly refunded: string[] = [];
+
+  override async consume(request: Parameters<MemoryStore['consume']>[0]) {
+    const decision = await super.consume(request);
+    this.#fail();
+    return decision;
+  }
+
+  override async peek(charges: Parameters<MemoryStore['peek']>[0]) {
+    this.#fail();
+    return super.peek(charges);
+  }
+
+  override async refund(request: Parameters<MemoryStore['refund']>[0]) {
+    this.refunded.push(request.id);
+    return super.refund(request);
+  }
+
+  #fail(): void {
+    if (this.failure instanceof Error) throw this.failure;
+    if (this.failure) throw new StoreUnavailableError(this.failure, `told to fail: ${this.failure}`);
+  }
+}
+
+const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
+  const inner = new FailingStore({ maxKeys });
+  const events: string[] = [];
+  const onEvent = (event: StoreEvent): void => {
+    events.push(event.type === 'available' ? 'available' : event.error.kind);
+  };
+  return { inner, events, store: new FailurePolicyStore(inner, { onStoreError, onEvent }) };
+};
+
+describe('a store that cannot decide', () => {
+  it('lets calls through, knowing nothing of their budgets, where the policy allows', async () => {
+    const { inner, store } = setUp('allow');
+    inner.failure = 'connection';
+    expect(await store.consume({ id: 'a', charges: [charge()] })).toEqual({ allowed: true, id: 'a', budgets: [] });
+    expect(await store.peek([charge()])).toEqual({ allowed: true, budgets: [] });
+  });
+
+  it('passes the failure on where the policy denies', async () => {
+    const { inner, store } = setUp('deny');
+    inner.failure = 'connection';
+    await expect(store.consume({ id: 'a', charges: [charge()] })).rejects.toMatchObject({ kind: 'connection' });
+    await expect(store.peek([charge()])).rejects.toMatchObject({ kind: 'connection' });
+  });
+
+  it('follows the policy of a charge before its own, and denies when one of them does', async () => {
+    const { inner, store } = setUp('deny');
+    inner.failure = 'connection';
+    const [allow, deny] = [charge({ onStoreError: 'allow' }), charge({ onStoreError: 'deny' })];
+    expect(await store.consume({ id: 'a', charges: [allow] })).toMatchObject({ allowed: true });
+    await expect(store.consume({ id: 'b', charges: [allow, deny] })).rejects.toMatchObject({ kind: 'connection' });
+  });
+
+  it('takes a late charge back when the call was denied, and leaves it when the call was served', async () => {
+    const { inner, store } = setUp();
+    inner.failure = 'timeout';
+    const [served, denied] = [charge({ onStoreError: 'allow' }), charge({ onStoreError: 'deny' })];
+    await store.consume({ id: 'served', charges: [served] });
+    await expect(store.consume({ id: 'denied', charges: [denied] })).rejects.toMatchObject({ kind: 'timeout' });
+    expect(inner.refunded).toEqual(['denied']);
+    inner.failure = undefined;
+    expect((await store.peek([served, denied])).budgets.map(({ remaining }) => remaining)).toEqual([2, 3]);
+  });
+
+  it('never hides a fault of the caller or of ours', async () => {
+    const { inner, store } = setUp('allow');
+    inner.failure = new TypeError('a bug');
+    await expect(store.consume({ id: 'a', charges: [charge()] })).rejects.toThrow('a bug');
+  });
+
+  it('is told once when it fails and once when it answers again', async () => {
+    const { inner, store, events } = setUp();
+    for (const failure of [
+      undefined,
+      'connection',
+      'timeout',
+      'connection',
+      undefined,
+      undefined,
+      'timeout',
+    ] as const) {
+      inner.failure = failure;
+      await store.peek([charge()]);
+    }
+    expect(events).toEqual(['connection', 'available', 'timeout']);
+  });
+
+  it('is told of failures of single requests once for each kind', async () => {
+    const { inner, store, events } = setUp();
+    for (const failure of ['wrong-type', undefined, 'wrong-type', 'cross-slot', undefined, 'wrong-type'] as const) {
+      inner.failure = failure;
+      await store.peek([charge()]);
+    }
+    expect(events).toEqual(['wrong-type', 'cross-slot']);
+  });
+});
+
+describe('a full in-process store', () => {
+  it('still judges the budgets that it tracks, in the same call', async () => {
+    const { store } = setUp('allow', 1);
+    const known = charge({ limit: 2 });
+    await store.consume({ id: 'a', charges: [known] });
+    const decision = await store.consume({ id: 'b', charges: [known, charge()] });
+    expect(decision).toMatchObject({ allowed: true, budgets: [{ key: known.key, remaining: 0 }] });
+    expect(await store.consume({ id: 'c', charges: [known, charge()] })).toMatchObject({ allowed: false });
+  });
+
+  it('admits a new key where its policy allows, refuses it as unavailable where it denies, and says so once', async () => {
+    const { store, events } = setUp('allow', 1);
+    await store.consume({ id: 'a', charges: [charge()] });
+    for (let i = 0; i < 3; i++) {
+      expect(await store.consume({ id: `b${i}`, charges: [charge()] })).toMatchObject({ allowed: true, budgets: [] });
+    }
+    const strict = store.consume({ id: 'c', charges: [charge({ onStoreError: 'deny' })] });
+    await expect(strict).rejects.toMatchObject({ kind: 'full' });
+    expect(events).toEqual(['full']);
+  });
+});
+
+describe('a deadline', () => {
+  const never: RateLimitStore = {
+    consume: () => new Promise(() => undefined),
+    peek: () => new Promise(() => undefined),
+    refund: () => new Promise(() => undefined),
+    reset: () => new Promise(() => undefined),
+  };
+
+  it.each(['consume', 'peek', 'refund', 'reset'] as const)('ends a %s that gets no answer', async (method) => {
+    const store = new DeadlineStore(never, 20);
+    const begun = performance.now();
+    const call =
+      method === 'peek' || method === 'reset'
+        ? store[method]([charge()])
+        : store[method]({ id: 'a', charges: [charge()] });
+    await expect(call).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'timeout' });
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+
+  it('does not hold an answer against a process that was too busy to read it in time', async () => {
+    const answering: RateLimitStore = {
+      ...never,
+      // The answer arrives in time, as an event of the event loop that follows the timers.
+      reset: () => new Promise((resolve) => setImmediate(resolve)),
+    };
+    const call = new DeadlineStore(answering, 5).reset([charge()]);
+    const busyUntil = performance.now() + 30;
+    while (performance.now() < busyUntil);
+    await expect(call).resolves.toBeUndefined();
+  });
+
+  it('leaves no timer behind an answer', async () => {
+    const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    await new DeadlineStore(new MemoryStore(), 60_000).peek([charge()]);
+    expect(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout')).toHaveLength(before);
+  });
+});

@@ -1,0 +1,279 @@
+import { describe, expect, it } from '@jest/globals';
+import { useRedis } from '../support/redis.ts';
+import { scriptsOn } from './scripts.ts';
+
+const { client, keyPrefix } = useRedis();
+const { consume, peek, refund, raw } = scriptsOn(client);
+
+const T = 1_700_000_000_000_000; // microseconds
+const MS = 1_000;
+let keys = 0;
+const newKey = (): string => `${keyPrefix}:{${keys++}}`;
+
+describe('consume.lua', () => {
+  // The algorithm on one screen: limit 3 in 100 ms. Times in ms after T; the reply without its moment.
+  it.each([
+    [
+      'admits up to the limit',
+      [
+        [0, 1, [1, 2, 100, 0]],
+        [0, 1, [1, 1, 100, 0]],
+        [0, 1, [1, 0, 100, 0]],
+        [0, 1, [0, 0, 100, 100]],
+      ],
+    ],
+    [
+      'refuses until the oldest entry is as old as the window',
+      [
+        [0, 3, [1, 0, 100, 0]],
+        [99.999, 1, [0, 0, 1, 1]],
+        [100, 1, [1, 2, 100, 0]],
+      ],
+    ],
+    [
+      'gives room back entry by entry',
+      [
+        [0, 1, [1, 2, 100, 0]],
+        [30, 1, [1, 1, 100, 0]],
+        [60, 1, [1, 0, 100, 0]],
+        [70, 1, [0, 0, 90, 30]],
+        [100, 1, [1, 0, 100, 0]],
+        [110, 1, [0, 0, 90, 20]],
+      ],
+    ],
+    [
+      'waits for as many entries as the cost needs',
+      [
+        [0, 1, [1, 2, 100, 0]],
+        [10, 2, [1, 0, 100, 0]],
+        [20, 1, [0, 0, 90, 80]],
+        [20, 2, [0, 0, 90, 90]],
+        [100, 2, [0, 1, 10, 10]],
+        [100, 1, [1, 0, 100, 0]],
+      ],
+    ],
+    [
+      'refuses a cost above the limit for good, with nothing taken',
+      [
+        [0, 4, [0, 3, 0, -1]],
+        [0, 3, [1, 0, 100, 0]],
+        [0, 4, [0, 0, 100, -1]],
+      ],
+    ],
+    [
+      'rounds up to the millisecond',
+      [
+        [0.25, 3, [1, 0, 100, 0]],
+        [50, 1, [0, 0, 51, 51]],
+      ],
+    ],
+  ] as const)('%s', async (_, rows) => {
+    const key = newKey();
+    for (const [i, [ms, cost, expected]] of rows.entries()) {
+      const now = T + ms * MS;
+      expect(await consume(now, `call${i}`, [key, 3, 100, cost])).toEqual([expected[0], now, ...expected.slice(1)]);
+    }
+  });
+
+  it('judges a window of one millisecond by the microsecond', async () => {
+    const key = newKey();
+    await consume(T, 'a', [key, 1, 1, 1]);
+    expect((await consume(T + 999, 'b', [key, 1, 1, 1]))[0]).toBe(0);
+    expect((await consume(T + 1_000, 'c', [key, 1, 1, 1]))[0]).toBe(1);
+  });
+
+  it('keeps members as long as the id of their call', async () => {
+    const key = newKey();
+    await consume(T, 'call', [key, 3, 100, 3]);
+    expect(await client.zrange(key, 0, '-1', 'WITHSCORES')).toEqual(
+      ['call', 'call#2', 'call#3'].flatMap((member) => [member, String(T)]),
+    );
+  });
+
+  it('keeps every microsecond of its times', async () => {
+    const key = newKey();
+    await consume(T + 1, 'a', [key, 3, 100, 1]);
+    await consume(T + 2, 'b', [key, 3, 100, 1]);
+    expect(await client.zscore(key, 'a')).toBe(String(T + 1));
+    expect(await client.zscore(key, 'b')).toBe(String(T + 2));
+  });
+
+  it('takes from all logs or from none', async () => {
+    const [full, open] = [newKey(), newKey()];
+    await consume(T, 'a', [full, 1, 100, 1]);
+    const reply = await consume(T, 'b', [open, 5, 100, 1], [full, 1, 100, 1]);
+    expect(reply).toEqual([0, T, 5, 0, 0, 0, 100, 100]);
+    expect(await client.exists(open)).toBe(0);
+  });
+
+  it('takes an id back from logs that it was added to before it was found in another', async () => {
+    const [lost, kept] = [newKey(), newKey()];
+    await consume(T, 'again', [lost, 5, 100, 2], [kept, 5, 1_000, 2]);
+    await client.del(lost);
+    expect(await consume(T + 1, 'again', [lost, 5, 100, 2], [kept, 5, 1_000, 2])).toEqual([
+      1,
+      T + 1,
+      5,
+      0,
+      0,
+      3,
+      1_000,
+      0,
+    ]);
+    expect(await client.exists(lost)).toBe(0);
+  });
+
+  it.each([1, 3])('admits an id of %d units afresh when its entries left but were not trimmed yet', async (cost) => {
+    const key = newKey();
+    await consume(T, 'again', [key, 5, 100, cost]);
+    const later = T + 100 * MS;
+    expect(await consume(later, 'again', [key, 5, 100, cost])).toEqual([1, later, 5 - cost, 100, 0]);
+    expect((await peek(later, [key, 5, 100, 1]))[2]).toBe(5 - cost);
+  });
+
+  describe('expiry', () => {
+    const expiryOf = (key: string) => client.pttl(key);
+
+    it('is set with the data, a second longer than the window', async () => {
+      const key = newKey();
+      await consume('', 'a', [key, 3, 5_000, 1]);
+      const expiry = await expiryOf(key);
+      expect(expiry).toBeGreaterThan(5_000);
+      expect(expiry).toBeLessThanOrEqual(6_000);
+    });
+
+    it('is a minute longer when the time is given', async () => {
+      const key = newKey();
+      await consume(T, 'a', [key, 3, 5_000, 1]);
+      expect(await expiryOf(key)).toBeGreaterThan(60_000);
+    });
+
+    it.each([
+      ['an admission', 2, 'b'],
+      ['a refusal', 1, 'b'],
+      ['a repetition', 2, 'a'],
+      ['a repetition on a full log', 1, 'a'],
+    ])('comes back with %s when somebody removed it', async (_, limit, id) => {
+      const key = newKey();
+      await consume('', 'a', [key, limit, 5_000, 1]);
+      await client.persist(key);
+      await consume('', id, [key, limit, 5_000, 1]);
+      expect(await expiryOf(key)).toBeGreaterThan(0);
+    });
+
+    it('comes back with a refund', async () => {
+      const key = newKey();
+      await consume('', 'a', [key, 3, 5_000, 1]);
+      await consume('', 'b', [key, 3, 5_000, 1]);
+      await client.persist(key);
+      await refund('', 'a', [key, 3, 5_000, 1]);
+      expect(await expiryOf(key)).toBeGreaterThan(0);
+    });
+  });
+
+  describe('bounded work', () => {
+    it('trims 64 of the entries that left with each admission, not all at once', async () => {
+      const key = newKey();
+      for (let i = 0; i < 3; i++) await consume(T, `old${i}`, [key, 1_000, 100, 100]);
+      const later = T + 100 * MS;
+      await consume(later, 'a', [key, 1_000, 100, 1]);
+      expect(await client.zcard(key)).toBe(300 - 64 + 1);
+      await consume(later, 'b', [key, 1_000, 100, 100]);
+      expect(await client.zcard(key)).toBe(300 - 64 + 1 + 100 - 200);
+    });
+
+    it('never counts or trims what is stale as live, or the other way round', async () => {
+      const key = newKey();
+      for (let i = 0; i < 2; i++) await consume(T, `old${i}`, [key, 200, 100, 100]);
+      const later = T + 100 * MS;
+      expect(await consume(later, 'a', [key, 200, 100, 100])).toEqual([1, later, 100, 100, 0]);
+      expect(await consume(later, 'b', [key, 200, 100, 100])).toEqual([1, later, 0, 100, 0]);
+      expect((await consume(later, 'c', [key, 200, 100, 1]))[0]).toBe(0);
+    });
+  });
+
+  describe('a clock that stepped back', () => {
+    it('does not admit more than the limit', async () => {
+      const key = newKey();
+      await consume(T, 'a', [key, 1, 1_000, 1]);
+      expect((await consume(T - 3_600_000 * MS, 'b', [key, 1, 1_000, 1]))[0]).toBe(0);
+    });
+
+    it('locks nobody out for longer than a window from the first refusal', async () => {
+      const key = newKey();
+      for (let i = 0; i < 3; i++) await consume(T + i, `a${i}`, [key, 3, 1_000, 1]);
+      const back = T - 3_600_000 * MS;
+      expect(await consume(back, 'b', [key, 3, 1_000, 1])).toEqual([0, back, 0, 1_000, 1_000]);
+      expect((await consume(back + 999 * MS, 'c', [key, 3, 1_000, 1]))[0]).toBe(0);
+      expect((await consume(back + 1_000 * MS, 'd', [key, 3, 1_000, 3]))[0]).toBe(1);
+    });
+
+    it('re-stamps a long log a thousand entries at a time, the first to leave first', async () => {
+      const key = newKey();
+      for (let i = 0; i < 15; i++) await consume(T + i, `a${i}`, [key, 1_500, 1_000, 100]);
+      const back = T - 3_600_000 * MS;
+      await consume(back, 'b', [key, 1_500, 1_000, 1]);
+      expect(await client.zcount(key, back, back)).toBe(1_000);
+      expect((await consume(back + 1_000 * MS, 'c', [key, 1_500, 1_000, 100]))[0]).toBe(1);
+    });
+  });
+
+  it.each([
+    ['now', ['x', 'a', 3, 100, 1]],
+    ['id', ['', '', 3, 100, 1]],
+    ['id', ['', 'a#2', 3, 100, 1]],
+    ['id', ['', 'a'.repeat(65), 3, 100, 1]],
+    ['limit', ['', 'a', 'many', 100, 1]],
+    ['limit', ['', 'a', 0, 100, 1]],
+    ['limit', ['', 'a', 10_001, 100, 1]],
+    ['window', ['', 'a', 3, 0, 1]],
+    ['window', ['', 'a', 3, 1.5, 1]],
+    ['cost', ['', 'a', 3, 100, 'nan']],
+    ['cost', ['', 'a', 3, 100, 101]],
+    ['a cost', ['', 'a', 3, 100]],
+  ])('answers a wrong %s with an error that names it: %j', async (name, args) => {
+    const key = newKey();
+    await expect(raw('consume', [key], args)).rejects.toThrow(new RegExp(`ERR floodgate: .*${name}`));
+    expect(await client.exists(key)).toBe(0);
+  });
+});
+
+describe('peek.lua', () => {
+  it('answers as consume would, and writes nothing', async () => {
+    const key = newKey();
+    await consume(T, 'a', [key, 2, 100, 1]);
+    const before = await client.zrange(key, 0, '-1', 'WITHSCORES');
+    expect(await peek(T + 40 * MS, [key, 2, 100, 1])).toEqual([1, T + 40 * MS, 1, 60, 0]);
+    expect(await peek(T + 40 * MS, [key, 2, 100, 2])).toEqual([0, T + 40 * MS, 1, 60, 60]);
+    expect(await client.zrange(key, 0, '-1', 'WITHSCORES')).toEqual(before);
+  });
+
+  it('answers for a log that does not exist', async () => {
+    expect(await peek(T, [newKey(), 2, 100, 1])).toEqual([1, T, 2, 0, 0]);
+  });
+
+  it('names a wrong argument', async () => {
+    await expect(raw('peek', [newKey()], ['', 3, 100, 0])).rejects.toThrow('cost (ARGV[4])');
+  });
+});
+
+describe('refund.lua', () => {
+  it('takes out the units of the call, and only those', async () => {
+    const [a, b] = [newKey(), newKey()];
+    await consume(T, 'mine', [a, 5, 100, 2], [b, 5, 100, 1]);
+    await consume(T, 'other', [a, 5, 100, 1]);
+    expect(await refund(T, 'mine', [a, 5, 100, 2], [b, 5, 100, 1])).toBe(3);
+    expect(await client.zrange(a, 0, '-1')).toEqual(['other']);
+    expect(await client.exists(b)).toBe(0);
+  });
+
+  it('makes no key and no credit', async () => {
+    const key = newKey();
+    expect(await refund(T, 'nobody', [key, 5, 100, 1])).toBe(0);
+    expect(await client.exists(key)).toBe(0);
+  });
+
+  it('names a wrong argument', async () => {
+    await expect(raw('refund', [newKey()], ['', 'a b', 3, 100, 1])).rejects.toThrow('id (ARGV[2])');
+  });
+});

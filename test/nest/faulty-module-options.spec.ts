@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { MemoryStore, RateLimitConfigurationError, RateLimitModule } from 'nestjs-floodgate';
+import { rootModule } from '../support/limited-app.ts';
+import { startErrorOf, startMessageOfOptions, startMessageOfRules } from '../support/start-error.ts';
+
+/** Option and value. */
+const FAULTY: readonly (readonly [string, unknown])[] = [
+  ['redis', ''],
+  ['redis', 'localhost:6379'],
+  ['redis', 'http://localhost:6379'],
+  ['redis', 6379],
+  ['redis', true],
+  ['redis', null],
+  ['redis', [{ host: 'localhost', port: 6379 }]],
+  ['store', 'memory'],
+  ['store', null],
+  ['store', {}],
+  ['keyPrefix', ''],
+  ['keyPrefix', 'my app'],
+  ['keyPrefix', 'rl{app}'],
+  ['keyPrefix', 42],
+  ['decisionTimeout', 0],
+  ['decisionTimeout', -1],
+  ['decisionTimeout', NaN],
+  ['decisionTimeout', 'fast'],
+  ['decisionTimeout', '2m'],
+  ['decisionTimeout', null],
+  ['onStoreError', 'local'],
+  ['onStoreError', 'open'],
+  ['onStoreError', null],
+  ['rules', {}],
+  ['rules', 'strict'],
+  ['rules', null],
+  ['headers', 'draft-8'],
+  ['headers', false],
+  ['headers', null],
+  ['enabled', 'false'],
+  ['enabled', 0],
+  ['enabled', null],
+  ['guard', 'auto'],
+  ['guard', false],
+  ['identity', null],
+  ['identity.ip', 'x-forwarded-for'],
+  ['identity.user', {}],
+  ['identity.ipv6Prefix', 31],
+  ['identity.ipv6Prefix', 129],
+  ['identity.ipv6Prefix', 64.5],
+  ['identity.ipv6Prefix', '64'],
+  ['identity.anonymous', 'block'],
+  ['identity.trustProxy', true],
+  ['defaults', null],
+  ['defaults.window', 'soon'],
+  ['defaults.limit', 0],
+  ['defaults.cost', 101],
+  ['defaults.type', 'ip'],
+  ['defaults.message', ''],
+  ['defaults.onStoreError', 'open'],
+  ['defaults.name', 'all'],
+  ['defaults.skip', 'never'],
+  ['ttl', 60],
+  ['limit', 5],
+];
+
+/** `identity.ip` and a value as `{ identity: { ip: value } }`. */
+const nested = (path: string, value: unknown): unknown =>
+  path.split('.').reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
+
+const shown = (value: unknown): string => (typeof value === 'number' ? String(value) : JSON.stringify(value));
+
+describe('a module option that cannot work', () => {
+  it.each(FAULTY)('fails the start: %s %j', async (option, value) => {
+    const message = await startMessageOfOptions(nested(option, value));
+
+    expect(message).toContain(`option ${option} `);
+    expect(message).toContain(`got ${shown(value)}`);
+  });
+
+  it('fails the start: redis beside store', async () => {
+    expect(await startMessageOfOptions({ redis: 'redis://localhost', store: new MemoryStore() })).toContain(
+      'options redis and store exclude each other',
+    );
+  });
+
+  it('fails the start: a default whose fault no rule meets', async () => {
+    expect(await startMessageOfRules([{ limit: 5 }], { defaults: { limit: 0 } })).toContain('got 0');
+  });
+
+  it.each([undefined, null, 'redis://localhost:6379', 42])(
+    'fails the start with a configuration error: %j in place of all options',
+    async (options) => {
+      const limits = RateLimitModule.forRootAsync({ useFactory: () => options as object });
+      const error = await startErrorOf(rootModule({ imports: () => [limits] }));
+
+      expect(error).toBeInstanceOf(RateLimitConfigurationError);
+    },
+  );
+});
+
+describe('what is misconfigured', () => {
+  it.each([
+    ['a rule', { rules: [{ limit: 0 }] }],
+    ['an option', { headers: 'draft-8' }],
+  ])('%s fails the start before a connection opens', async (_, faulty) => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const message = await startMessageOfOptions({ redis: `redis://127.0.0.1:${port}`, ...faulty });
+    server.close();
+    await once(server, 'close');
+
+    expect(message).toContain('Rate limiting is misconfigured');
+    expect(connections).toBe(0);
+  });
+});
+
+describe('a module option that can work', () => {
+  it.each([
+    [undefined],
+    [{}],
+    [{ keyPrefix: 'shop:rl', decisionTimeout: '1m' }],
+    [{ decisionTimeout: 0.05, onStoreError: 'deny' }],
+    [{ headers: 'none', enabled: false, guard: 'manual' }],
+    [{ identity: { ipv6Prefix: 32, anonymous: 'deny', ip: () => '::1', user: () => 'me' } }],
+    [{ identity: { ipv6Prefix: 128 } }],
+    [{ defaults: { window: '60', limit: '5', cost: '2', type: 'IP', message: 'no', onStoreError: 'deny' } }],
+    [{ rules: [] }],
+    [{ redis: undefined, store: undefined, keyPrefix: undefined, headers: undefined, identity: undefined }],
+  ])('starts: %j', async (options) => {
+    expect(await startMessageOfOptions(options)).toBe('');
+  });
+});

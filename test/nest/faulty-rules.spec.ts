@@ -1,0 +1,200 @@
+import { describe, expect, it } from '@jest/globals';
+import { RateLimitConfigurationError } from 'nestjs-floodgate';
+import { rootModule } from '../support/limited-app.ts';
+import { startErrorOf, startMessageOfRules, voucherController } from '../support/start-error.ts';
+
+const LONG = 'n'.repeat(65);
+
+/** Option and value. */
+const FAULTY: readonly (readonly [string, unknown])[] = [
+  ['window', 0],
+  ['window', -1],
+  ['window', NaN],
+  ['window', Infinity],
+  ['window', 0.0001],
+  ['window', 3_601],
+  ['window', 10_000],
+  ['window', ''],
+  ['window', ' 10'],
+  ['window', 'soon'],
+  ['window', '10 s'],
+  ['window', '-5s'],
+  ['window', '1e3'],
+  ['window', '0ms'],
+  ['window', '1.5ms'],
+  ['window', '3601'],
+  ['window', '367d'],
+  ['window', true],
+  ['window', null],
+  ['window', []],
+  ['limit', 0],
+  ['limit', -1],
+  ['limit', 1.5],
+  ['limit', NaN],
+  ['limit', Infinity],
+  ['limit', 10_001],
+  ['limit', '10001'],
+  ['limit', ''],
+  ['limit', '0'],
+  ['limit', '1.5'],
+  ['limit', ' 5'],
+  ['limit', '1e3'],
+  ['limit', '0x10'],
+  ['limit', 'ten'],
+  ['limit', true],
+  ['limit', null],
+  ['limit', [5]],
+  ['limit', 5n],
+  ['cost', 0],
+  ['cost', -1],
+  ['cost', 0.5],
+  ['cost', NaN],
+  ['cost', 101],
+  ['cost', '101'],
+  ['cost', 'much'],
+  ['cost', null],
+  ['type', 'ip'],
+  ['type', 'constructor'],
+  ['type', ''],
+  ['type', 1],
+  ['type', null],
+  ['key', 'tenant'],
+  ['key', null],
+  ['key', {}],
+  ['message', ''],
+  ['message', 42],
+  ['message', null],
+  ['name', ''],
+  ['name', 'two words'],
+  ['name', 'a:b'],
+  ['name', 'a{b}'],
+  ['name', 'é'],
+  ['name', LONG],
+  ['name', 42],
+  ['bucket', ''],
+  ['bucket', 'two words'],
+  ['bucket', 'a}'],
+  ['bucket', LONG],
+  ['bucket', 42],
+  ['skip', true],
+  ['skip', 'always'],
+  ['when', 'early'],
+  ['when', 'BEFORE_GUARDS'],
+  ['onStoreError', 'local'],
+  ['onStoreError', 'open'],
+  ['onStoreError', null],
+  ['ttl', 60],
+  ['Limit', 5],
+];
+
+const shown = (value: unknown): string =>
+  typeof value === 'number' || typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+
+describe('a rule that cannot work', () => {
+  it.each(FAULTY)('fails the start: %s %j', async (option, value) => {
+    const message = await startMessageOfRules([{ [option]: value }]);
+
+    expect(message).toContain(`VoucherController.seckill: ${option} `);
+    expect(message).toContain(`got ${shown(value)}`);
+  });
+
+  it.each([
+    ['text', 'strict'],
+    ['a number', 5],
+    ['nothing', null],
+    ['a list of rules', [{ limit: 5 }]],
+    ['an empty list', []],
+  ])('fails the start: %s in place of an object', async (_, rule) => {
+    expect(await startMessageOfRules([rule])).toContain('VoucherController.seckill: ');
+  });
+
+  it('fails the start: type beside key', async () => {
+    expect(await startMessageOfRules([{ type: 'IP', key: () => 'x' }])).toMatch(
+      /VoucherController\.seckill: type .*key.*got "IP"/,
+    );
+  });
+
+  it.each([
+    [5, 6],
+    ['5', '6'],
+    [undefined, 21],
+  ])('fails the start: a limit of %s and a cost of %s', async (limit, cost) => {
+    expect(await startMessageOfRules([{ limit, cost }])).toMatch(
+      new RegExp(`VoucherController\\.seckill: cost .*limit of ${limit ?? 20}.*got "?${cost}`),
+    );
+  });
+
+  it('says why limits above 10,000 and the policy local are not accepted', async () => {
+    expect(await startMessageOfRules([{ limit: 10_001 }])).toContain('compact windows are not built');
+    expect(await startMessageOfRules([{ onStoreError: 'local' }])).toContain("'local' is not built yet");
+  });
+
+  it('says how to write a window that looks like milliseconds', async () => {
+    expect(await startMessageOfRules([{ window: 10_000 }])).toContain("'10000ms'");
+  });
+
+  it('lists the options that there are beside one that there is not', async () => {
+    expect(await startMessageOfRules([{ ttl: 60 }])).toMatch(/window, limit, type, key/);
+  });
+
+  it('is shown in a few characters, whatever its length', async () => {
+    expect((await startMessageOfRules([{ limit: 'x'.repeat(1_000_000) }])).length).toBeLessThan(500);
+  });
+
+  it('is named by its place in the list of the module', async () => {
+    const message = await startMessageOfRules([], { rules: [{ limit: 5 }, { limit: 0, window: '1m' }] });
+
+    expect(message).toContain('forRoot rules[1]: limit must be a whole number from 1 to 10000, got 0');
+  });
+
+  it('is reported together with every fault of every other rule', async () => {
+    const module = rootModule({
+      controllers: [voucherController({ limit: 0, window: 'soon' }, { cost: -1, window: '1m' })],
+      options: { rules: [{ name: 'a b' }], headers: 'none', keyPrefix: '{', guard: 'auto' as 'manual' },
+    });
+    const error = (await startErrorOf(module)) as RateLimitConfigurationError;
+
+    expect(error).toBeInstanceOf(RateLimitConfigurationError);
+    expect(error.message).toMatch(/^Rate limiting is misconfigured in 6 places:\n/);
+    expect([...error.faults].sort()).toEqual([
+      expect.stringMatching(/^VoucherController\.seckill: cost .*got -1/),
+      expect.stringMatching(/^VoucherController\.seckill: limit .*got 0/),
+      expect.stringMatching(/^VoucherController\.seckill: window .*got "soon"/),
+      expect.stringMatching(/^forRoot rules\[0\]: name .*got "a b"/),
+      expect.stringMatching(/^option guard .*got "auto"/),
+      expect.stringMatching(/^option keyPrefix .*got "\{"/),
+    ]);
+  });
+
+  it('fails the start of an application whose limits are switched off, too', async () => {
+    expect(await startMessageOfRules([{ limit: 0 }], { enabled: false })).toContain('VoucherController.seckill: limit');
+  });
+});
+
+describe('a rule that can work', () => {
+  it.each([
+    [{}],
+    [{ window: 0.5 }],
+    [{ window: 3_600 }],
+    [{ window: '10' }],
+    [{ window: '0.25' }],
+    [{ window: '1ms' }],
+    [{ window: '1.5s' }],
+    [{ window: '24h' }],
+    [{ window: '366d' }],
+    [{ limit: 10_000 }],
+    [{ limit: '10000' }],
+    [{ limit: '007' }],
+    [{ limit: 100, cost: 100 }],
+    [{ limit: '5', cost: '5' }],
+    [{ type: 'USER' }],
+    [{ name: 'n'.repeat(64) }],
+    [{ name: 'log-in_v1.2' }],
+    [{ message: '秒杀活动太火爆，请稍后再试' }],
+    [{ window: undefined, limit: undefined, type: undefined, key: undefined, name: undefined }],
+    [{ window: () => 0, limit: () => 0, cost: () => 0 }],
+    [{ limit: () => 1, cost: 100 }],
+  ])('starts: %j', async (rule) => {
+    expect(await startMessageOfRules([rule])).toBe('');
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { LuaScript } from '../../src/redis/lua-script.ts';
+import { RedisStore } from '../../src/redis/redis-store.ts';
+import { charge } from '../contract/store-contract.ts';
+import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
+
+describe('a script', () => {
+  let server: RedisServer;
+  let client: Redis;
+
+  // A server of its own: what other tests call must not be counted.
+  beforeAll(async () => {
+    server = await startRedisServer();
+    client = new Redis(server.url);
+    await client.ping();
+  });
+  afterAll(async () => {
+    await client.quit();
+    await server.stop();
+  });
+
+  const callsOf = async (command: string): Promise<{ calls: number; failed: number }> => {
+    const stats = await client.info('commandstats');
+    const match = new RegExp(`cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`).exec(stats);
+    return { calls: Number(match?.[1] ?? 0), failed: Number(match?.[2] ?? 0) };
+  };
+  const budget = charge({ limit: 1_000, windowMs: 60_000 });
+  let ids = 0;
+  const consume = (store: RedisStore) => store.consume({ id: `c${ids++}`, charges: [budget] });
+
+  it('is called by hash when it was loaded at start', async () => {
+    const store = new RedisStore(client, { keyPrefix: 'loaded' });
+    await store.prepare();
+    await consume(store);
+    expect(await callsOf('eval')).toEqual({ calls: 0, failed: 0 });
+  });
+
+  it('is sent whole once the server forgot it, and by hash again after that', async () => {
+    const store = new RedisStore(client, { keyPrefix: 'forgotten' });
+    await store.prepare();
+    const before = { eval: await callsOf('eval'), evalsha: await callsOf('evalsha') };
+    await client.script('FLUSH');
+    for (let i = 0; i < 3; i++) await consume(store);
+    expect((await callsOf('eval')).calls - before.eval.calls).toBe(1);
+    expect((await callsOf('evalsha')).failed - before.evalsha.failed).toBe(1);
+    expect((await store.peek([budget])).budgets[0]!.remaining).toBe(997);
+  });
+
+  it('is not sent again for any other error', async () => {
+    const script = new LuaScript('consume');
+    await script.load(client);
+    await client.set('text', 'x');
+    const before = await callsOf('eval');
+    await expect(script.run(client, ['text'], ['', 'a', 1, 1_000, 1])).rejects.toThrow('WRONGTYPE');
+    expect(await callsOf('eval')).toEqual(before);
+  });
+});

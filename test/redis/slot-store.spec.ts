@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster } from 'ioredis';
+import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
+import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
+import { MemoryStore } from '../../src/memory/memory-store.ts';
+import { SlotStore } from '../../src/redis/slot-store.ts';
+import { describeExactness } from '../contract/exactness.ts';
+import { charge, describeStore } from '../contract/store-contract.ts';
+import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.ts';
+
+const overMemory = (now: () => number): RateLimitStore => new SlotStore(new MemoryStore({ now }), 1_000);
+
+describeStore('SlotStore with all charges in one slot', overMemory);
+describeExactness('SlotStore with all charges in one slot', overMemory, 100);
+
+describe('SlotStore', () => {
+  it('sends nothing more once the time of the call is over, and gives back what it took', async () => {
+    const memory = new MemoryStore();
+    const [first, second] = [charge({ key: '{a}' }), charge({ key: '{b}' })];
+    const slow: RateLimitStore = {
+      consume: async (request) => {
+        const decision = await memory.consume(request);
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        return decision;
+      },
+      peek: (charges) => memory.peek(charges),
+      refund: (request) => memory.refund(request),
+      reset: (charges) => memory.reset(charges),
+    };
+    const call = new SlotStore(slow, 10).consume({ id: 'a', charges: [first, second] });
+    await expect(call).rejects.toMatchObject({ kind: 'timeout' });
+    expect((await memory.peek([first, second])).budgets.map(({ remaining }) => remaining)).toEqual([3, 3]);
+  });
+});
+
+describe('a Redis Cluster', () => {
+  let cluster: RedisCluster;
+  let client: Cluster;
+  let store: RateLimitStore;
+  let calls = 0;
+  const consume = (...charges: readonly ReturnType<typeof charge>[]) => store.consume({ id: `c${calls++}`, charges });
+  const remaining = async (budget: ReturnType<typeof charge>) => (await store.peek([budget])).budgets[0]!.remaining;
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    client = new Cluster([{ host: '127.0.0.1', port: cluster.ports[0] }]);
+    store = await createRateLimitStore({ redis: client, keyPrefix: 'rl', decisionTimeout: '5s', onStoreError: 'deny' });
+  }, 30_000);
+  afterAll(async () => {
+    await client.quit();
+    await cluster.stop();
+  });
+
+  // These three tags lie on three masters.
+  const spread = () =>
+    ['{user:1}', '{ip:1.2.3.4}', '{method:POST /x}'].map((tag) => charge({ key: `${tag}:${calls++}` }));
+
+  it('charges budgets on several masters in one call', async () => {
+    const charges = spread();
+    expect((await consume(...charges)).budgets.map((budget) => budget.remaining)).toEqual([2, 2, 2]);
+  });
+
+  it.each([0, 1, 2])('takes nothing from any budget when the one at place %d refuses', async (place) => {
+    const charges = spread();
+    for (let i = 0; i < 3; i++) await consume(charges[place]!);
+    const decision = await consume(...charges);
+    expect(decision.allowed).toBe(false);
+    expect(await Promise.all(charges.map(remaining))).toEqual(charges.map((_, i) => (i === place ? 0 : 3)));
+  });
+
+  it('gives a call back on all its masters', async () => {
+    const charges = spread();
+    await store.consume({ id: 'mine', charges });
+    await store.refund({ id: 'mine', charges });
+    expect(await Promise.all(charges.map(remaining))).toEqual([3, 3, 3]);
+    await consume(...charges);
+    await store.reset(charges);
+    expect(await Promise.all(charges.map(remaining))).toEqual([3, 3, 3]);
+  });
+
+  it('peeks at all budgets, and tells the first that refuses', async () => {
+    const charges = spread();
+    for (let i = 0; i < 3; i++) await consume(charges[1]!);
+    expect(await store.peek(charges)).toMatchObject({
+      allowed: false,
+      budgets: [{ remaining: 3 }, { remaining: 0 }, { remaining: 3 }],
+      refusedBy: [{ key: charges[1]!.key }],
+    });
+  });
+
+  it('has the scripts on every master from the start, and recovers where one forgot them', async () => {
+    await cluster.onEach((master) => master.script('FLUSH'));
+    const charges = spread();
+    expect((await consume(...charges)).allowed).toBe(true);
+    expect((await consume(...charges)).budgets.map((budget) => budget.remaining)).toEqual([1, 1, 1]);
+  });
+
+  it('admits exactly the limit of many calls at once', async () => {
+    const [shared] = spread();
+    const decisions = await Promise.all(Array.from({ length: 200 }, () => consume({ ...shared!, limit: 40 })));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(40);
+  });
+});
