@@ -124,7 +124,7 @@ describe('a store on Redis', () => {
         ({ kind }: { kind: string }) => kind === 'connection',
       ),
     );
-    for (let i = 0; i < 3; i++) await expect(consume(store, budget)).rejects.toThrow();
+    for (let i = 0; i < 3; i++) await expect(consume(store, budget)).rejects.toThrow('not ready');
     await server({ port: own.port });
     await until(async () => (await store.peek([budget])).budgets[0]!.remaining === 3);
   }, 20_000);
