@@ -87,7 +87,7 @@ describe('a module option that cannot work', () => {
     expect(await startMessageOfRules([{ limit: 5 }], { defaults: { limit: 0 } })).toContain('got 0');
   });
 
-  it.each([undefined, null, 'redis://localhost:6379', 42])(
+  it.each<unknown>([undefined, null, 'redis://localhost:6379', 42])(
     'fails the start with a configuration error: %j in place of all options',
     async (options) => {
       const limits = RateLimitModule.forRootAsync({ useFactory: () => options as object });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RateLimitConfigurationError } from 'nestjs-floodgate';
+import { RateLimitConfigurationError, type RateLimitOptions } from 'nestjs-floodgate';
 import { rootModule } from '../support/limited-app.ts';
 import { startErrorOf, startMessageOfRules, voucherController } from '../support/start-error.ts';
 
@@ -114,13 +114,13 @@ describe('a rule that cannot work', () => {
     );
   });
 
-  it.each([
+  it.each<[unknown, unknown]>([
     [5, 6],
     ['5', '6'],
     [undefined, 21],
   ])('fails the start: a limit of %s and a cost of %s', async (limit, cost) => {
     expect(await startMessageOfRules([{ limit, cost }])).toMatch(
-      new RegExp(`VoucherController\\.seckill: cost .*limit of ${limit ?? 20}.*got "?${cost}`),
+      new RegExp(`VoucherController\\.seckill: cost .*limit of ${String(limit ?? 20)}.*got "?${String(cost)}`),
     );
   });
 
@@ -172,7 +172,7 @@ describe('a rule that cannot work', () => {
 });
 
 describe('a rule that can work', () => {
-  it.each([
+  it.each<[RateLimitOptions]>([
     [{}],
     [{ window: 0.5 }],
     [{ window: 3_600 }],

@@ -1,0 +1,68 @@
+/**
+ * Breaks the code on purpose, one rule at a time, in a copy of the repository, and runs the tests that must notice.
+ * Usage: npm run mutate [-- text that the mutations contain]. Exit status 1 when one went unnoticed.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MUTATIONS, type Mutation } from './mutations.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const copy = mkdtempSync(join(tmpdir(), 'floodgate-mutant-'));
+
+function copyRepository(): void {
+  for (const name of [
+    'src',
+    'lua',
+    'test',
+    'examples',
+    'package.json',
+    'tsconfig.json',
+    'jest.config.ts',
+    'README.md',
+  ]) {
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+}
+
+const testsPass = (tests: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const args = ['test', '--silent', '--', '--silent', '--bail', ...tests.split(' ')];
+    execFile('npm', args, { cwd: copy, timeout: 300_000 }, (error) => resolve(error === null));
+  });
+
+/** Whether the tests notice. */
+async function isNoticed({ file, find, replace, tests }: Mutation): Promise<boolean> {
+  const path = join(copy, file);
+  const original = readFileSync(path, 'utf8');
+  if (original.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`);
+  writeFileSync(
+    path,
+    original.replace(find, () => replace),
+  );
+  const passed = await testsPass(tests);
+  writeFileSync(path, original);
+  return !passed;
+}
+
+copyRepository();
+const wanted = process.argv[2] ?? '';
+const chosen = MUTATIONS.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
+let unnoticed = 0;
+try {
+  for (const tests of new Set(chosen.map((mutation) => mutation.tests))) {
+    if (!(await testsPass(tests))) throw new Error(`${tests} fails on the code as it is`);
+  }
+  for (const mutation of chosen) {
+    const noticed = await isNoticed(mutation);
+    if (!noticed) unnoticed++;
+    console.log(`${noticed ? 'noticed  ' : 'UNNOTICED'}  ${mutation.file}: ${mutation.takesAway}`);
+  }
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+console.log(`${chosen.length - unnoticed} of ${chosen.length} noticed`);
+process.exitCode = unnoticed === 0 ? 0 : 1;
