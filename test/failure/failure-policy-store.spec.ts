@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { stat } from 'node:fs/promises';
 import { StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { DeadlineStore } from '../../src/failure/deadline-store.ts';
@@ -158,18 +159,14 @@ describe('a deadline', () => {
   });
 
   it('does not hold an answer against a process that was too busy to read it in time', async () => {
-    const answering: RateLimitStore = {
-      ...never,
-      // The answer arrives in time, as an event of the event loop that follows the timers.
-      reset: () => new Promise((resolve) => setImmediate(resolve)),
-    };
-    // Inside a timer, so that the deadline passes before the event loop comes to its other events.
+    // The file system answers while the process is busy; the event loop comes to its timers before it reads that.
+    const answering: RateLimitStore = { ...never, reset: async () => void (await stat('.')) };
     const call = new Promise((resolve) => {
-      setTimeout(() => {
+      setImmediate(() => {
         resolve(new DeadlineStore(answering, 5).reset([charge()]));
         const busyUntil = performance.now() + 30;
         while (performance.now() < busyUntil);
-      }, 1);
+      });
     });
     await expect(call).resolves.toBeUndefined();
   });

@@ -101,9 +101,18 @@ describe('a user', () => {
     expect(await app.statuses(2, '/strict')).toEqual([503, 503]);
     expect(app.store.consumed).toEqual([]);
     expect(logger.errors).toEqual([
-      expect.stringMatching(/UsersController\.get .*user identity must be a string or a number/),
-      expect.stringMatching(/UsersController\.strict .*user identity must be a string or a number/),
+      expect.stringMatching(/UsersController\.get .*user identity/),
+      expect.stringMatching(/UsersController\.strict .*user identity/),
     ]);
+  });
+
+  it('whose id is no identity is told to the log as a whole sentence', async () => {
+    const logger = new LogLines();
+    user = { id: { oid: 'a' } };
+    const app = await start('express', { controllers, logger });
+    await app.get('/strict');
+
+    expect(logger.errors[0]).toMatch(/user identity must be a string or a number, got .*oid/);
   });
 
   it.each<[string, KeyFunction]>([
