@@ -17,7 +17,7 @@
 -- off. A denied call writes an expiry, so that a read-only replica answers READONLY instead of deciding.
 
 local MIN_TRIM = 64
-local MAX_RESTAMP = 1000
+local RESTAMP_AT_ONCE = 1000
 
 local fault = readNow() or readId() or readCharges(3)
 if fault then return fault end
@@ -26,11 +26,24 @@ local function expire(i)
   redis.call('PEXPIRE', KEYS[i], windows[i] / 1000 + extraExpiry)
 end
 
--- Whether the log holds a living unit of this call that is not one of those just added.
-local function holdsCall(i, justAdded)
+local function stampOf(i, unit)
+  return tonumber(redis.call('ZSCORE', KEYS[i], memberOf(unit)) or nil)
+end
+
+-- Whether the log holds a living unit of this call.
+local function holdsCall(i)
+  for unit = 1, math.min(costs[i], MAX_COST) do
+    local stamp = stampOf(i, unit)
+    if stamp and stamp > now - windows[i] then return true end
+  end
+  return false
+end
+
+-- Whether the log still holds a unit of an earlier call of this id, which left the window and waits to be trimmed.
+local function holdsRemains(i)
   for unit = 1, costs[i] do
-    local stamp = tonumber(redis.call('ZSCORE', KEYS[i], memberOf(unit)) or nil)
-    if stamp and stamp > now - windows[i] and (justAdded == 0 or stamp ~= now) then return true end
+    local stamp = stampOf(i, unit)
+    if stamp and stamp <= now - windows[i] then return true end
   end
   return false
 end
@@ -54,9 +67,13 @@ local function add(i)
     added = redis.call('ZADD', KEYS[i], 'NX', stampedMembers(cost))
   end
   if added == cost then return true end
-  if holdsCall(i, added) then return false end
-  redis.call('ZADD', KEYS[i], stampedMembers(cost)) -- what was there has left the window and only waits to be trimmed
-  return true
+  if holdsRemains(i) then
+    redis.call('ZADD', KEYS[i], stampedMembers(cost))
+    return true
+  end
+  -- A repetition that costs more than the call it repeats added the units that it has more.
+  for unit = cost - added + 1, cost do redis.call('ZREM', KEYS[i], memberOf(unit)) end
+  return false
 end
 
 -- At most a bounded number of entries that left the window: a log that expired as a whole must not stall the server.
@@ -73,11 +90,12 @@ local function restampFuture(i)
   local newest = stampAt(i, -1)
   if not newest or newest <= now then return end
   local restamped = {}
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i], now + 1, '+inf', 'LIMIT', 0, MAX_RESTAMP)) do
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i], now + 1, '+inf', 'LIMIT', 0, RESTAMP_AT_ONCE)) do
     restamped[#restamped + 1] = now
     restamped[#restamped + 1] = member
   end
   redis.call('ZADD', KEYS[i], 'XX', unpack(restamped))
+  restampFuture(i)
 end
 
 local function deny()
@@ -95,7 +113,7 @@ end
 
 if countLive() then
   for i = 1, #KEYS do
-    if holdsCall(i, 0) then return repeated() end
+    if holdsCall(i) then return repeated() end
   end
   return deny()
 end

@@ -49,16 +49,24 @@ local function readCharges(first)
   if #KEYS == 0 or #ARGV ~= first - 1 + 3 * #KEYS then
     return redis.error_reply('ERR floodgate: each of at least one key takes a limit, a window and a cost')
   end
+  local seen = {}
   for i = 1, #KEYS do
+    if seen[KEYS[i]] then return redis.error_reply('ERR floodgate: a key stands in KEYS twice') end
+    seen[KEYS[i]] = true
     local position = first + 3 * (i - 1)
     limits[i] = whole(position, 1, MAX_LIMIT)
     if not limits[i] then return wrong('limit', position, 'a whole number from 1 to ' .. MAX_LIMIT) end
     local windowMs = whole(position + 1, 1, 2 ^ 43)
     if not windowMs then return wrong('window', position + 1, 'whole milliseconds, at least 1') end
     windows[i] = windowMs * 1000
-    costs[i] = whole(position + 2, 1, MAX_COST)
-    if not costs[i] then return wrong('cost', position + 2, 'a whole number from 1 to ' .. MAX_COST) end
+    costs[i] = whole(position + 2, 1, 2 ^ 53)
+    if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 1') end
   end
+end
+
+-- Whether some waiting makes room for charge i.
+local function isAffordable(i)
+  return costs[i] <= limits[i] and costs[i] <= MAX_COST
 end
 
 -- Counts the live units of every log. True when one of them has no room for its cost.
@@ -66,7 +74,7 @@ local function countLive()
   local full = false
   for i = 1, #KEYS do
     live[i] = redis.call('ZCOUNT', KEYS[i], now - windows[i] + 1, '+inf')
-    if live[i] + costs[i] > limits[i] then full = true end
+    if not isAffordable(i) or live[i] + costs[i] > limits[i] then full = true end
   end
   return full
 end
@@ -87,9 +95,11 @@ local function reply(verdict)
   for i = 1, #KEYS do
     local limit, cost = limits[i], costs[i]
     local retryAfterMs = 0
-    if verdict == 0 and live[i] + cost > limit then
+    if verdict == 0 and not isAffordable(i) then
+      retryAfterMs = -1
+    elseif verdict == 0 and live[i] + cost > limit then
       -- Room comes when only limit - cost entries are left, so the entry before those must leave.
-      retryAfterMs = cost > limit and -1 or leavesIn(i, stampAt(i, cost - limit - 1))
+      retryAfterMs = leavesIn(i, stampAt(i, cost - limit - 1))
     end
     result[#result + 1] = math.max(0, limit - live[i])
     result[#result + 1] = live[i] > 0 and leavesIn(i, stampAt(i, -1)) or 0
@@ -104,6 +114,6 @@ end
 
 local function membersOf(cost)
   local members = {}
-  for unit = 1, cost do members[unit] = memberOf(unit) end
+  for unit = 1, math.min(cost, MAX_COST) do members[unit] = memberOf(unit) end
   return members
 end

@@ -5,12 +5,18 @@ import type { RateLimitStore } from './core/rate-limit-store.ts';
 import { show } from './core/show.ts';
 import { storeErrorPolicyFault, type StoreErrorPolicy } from './core/store-error-policy.ts';
 import { DeadlineStore } from './failure/deadline-store.ts';
-import { FailurePolicyStore, type StoreEvent } from './failure/failure-policy-store.ts';
+import { FailurePolicyStore } from './failure/failure-policy-store.ts';
+import type { StoreEvent } from './failure/store-events.ts';
 import { MemoryStore } from './memory/memory-store.ts';
-import { becomeReady, closeRedis, openRedis, type RedisConnectionOptions } from './redis/open-redis.ts';
-import { isClusterClient, isRedisClient, type RedisClient } from './redis/redis-client.ts';
+import {
+  becomeReady,
+  closeRedis,
+  openRedis,
+  redisTargetFault,
+  type RedisConnectionOptions,
+} from './redis/open-redis.ts';
+import { isRedisClient, type RedisClient } from './redis/redis-client.ts';
 import { RedisStore } from './redis/redis-store.ts';
-import { SlotStore } from './redis/slot-store.ts';
 
 export interface RateLimitStoreOptions {
   /**
@@ -30,6 +36,7 @@ export interface RateLimitStoreOptions {
   readonly onStoreEvent?: (event: StoreEvent) => void;
 }
 
+export const DEFAULT_DECISION_TIMEOUT = '100ms';
 /** The longest that a start waits for Redis; then the application starts by its failure policy. */
 const START_PATIENCE_MS = 2_000;
 
@@ -37,12 +44,16 @@ const START_PATIENCE_MS = 2_000;
 export function storeOptionFaults(options: RateLimitStoreOptions): readonly string[] {
   const { redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
   const faults: string[] = [];
-  const fault = (option: string, value: unknown, rule: string): void => {
-    faults.push(`option ${option} ${rule}, got ${show(value)}`);
+  const fault = (option: string, value: unknown, rule: string | undefined): void => {
+    if (rule !== undefined) faults.push(`option ${option} ${rule}, got ${show(value)}`);
   };
   if (redis !== undefined && store !== undefined) faults.push('options redis and store exclude each other');
-  if (typeof redis === 'string' ? !/^rediss?:\/\//.test(redis) : redis !== undefined && !isObject(redis)) {
-    fault('redis', redis, "must be a URL like 'redis://localhost:6379', options of ioredis, or a client of ioredis");
+  if (isRedisClient(redis)) {
+    // It never becomes ready again, and nothing is sent to a client that is not.
+    if (redis.status === 'end') fault('redis', redis.status, 'must be a client that was not closed');
+  } else if (redis !== undefined) {
+    const rule = redisTargetFault(redis);
+    if (rule !== undefined) faults.push(`option redis ${rule}, got ${withoutSecrets(redis)}`);
   }
   if (store !== undefined && !isStore(store)) {
     fault('store', store, 'must have the methods consume, peek, refund and reset');
@@ -55,8 +66,7 @@ export function storeOptionFaults(options: RateLimitStoreOptions): readonly stri
     if ('fault' in parsed) fault('decisionTimeout', decisionTimeout, parsed.fault);
     else if (parsed.ms > 60_000) fault('decisionTimeout', decisionTimeout, 'must be at most a minute');
   }
-  const policyFault = onStoreError === undefined ? undefined : storeErrorPolicyFault(onStoreError);
-  if (policyFault) fault('onStoreError', onStoreError, policyFault);
+  if (onStoreError !== undefined) fault('onStoreError', onStoreError, storeErrorPolicyFault(onStoreError));
   return faults;
 }
 
@@ -69,37 +79,48 @@ export function storeOptionFaults(options: RateLimitStoreOptions): readonly stri
 export async function createRateLimitStore(options: RateLimitStoreOptions = {}): Promise<RateLimitStore> {
   const faults = storeOptionFaults(options);
   if (faults.length > 0) throw new RateLimitConfigurationError(faults);
-  const { redis, keyPrefix = 'rl', decisionTimeout = '100ms', onStoreError = 'allow', onStoreEvent } = options;
-  const policy = { onStoreError, onEvent: onStoreEvent };
+  const { redis, keyPrefix = 'rl', decisionTimeout = DEFAULT_DECISION_TIMEOUT, onStoreError = 'allow' } = options;
+  const policy = { onStoreError, onEvent: options.onStoreEvent };
   const deadlineMs = durationMs(decisionTimeout);
 
   if (options.store) return new FailurePolicyStore(new DeadlineStore(options.store, deadlineMs), policy);
   // The in-process store answers at once: a deadline would only cost time.
   if (!redis) return new FailurePolicyStore(new MemoryStore(), policy);
-  const { store, failure } = await redisStore(redis, keyPrefix, deadlineMs);
+  const { store, failure } = await redisStore(redis, keyPrefix);
   return new FailurePolicyStore(new DeadlineStore(store, deadlineMs), { ...policy, failure });
 }
 
 async function redisStore(
   redis: string | RedisConnectionOptions | RedisClient,
   keyPrefix: string,
-  deadlineMs: number,
 ): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
-  const owned = isRedisClient(redis) ? undefined : await openRedis(redis);
-  const client = owned ?? (redis as RedisClient);
-  const store = new RedisStore(client, { keyPrefix, close: async () => owned && closeRedis(owned) });
-  const failure = (await becomeReady(client, START_PATIENCE_MS)) ?? (await failureOf(store.prepare()));
-  if (failure?.kind === 'no-permission') {
-    await store.close();
-    throw new RateLimitConfigurationError([`option redis: the server refuses this user: ${failure.message}`]);
+  if (isRedisClient(redis)) {
+    const store = new RedisStore(redis, { keyPrefix });
+    return { store, failure: await obstacle(redis, store) };
   }
-  return { store: isClusterClient(client) ? new SlotStore(store, deadlineMs) : store, failure };
+  const client = await openRedis(redis);
+  const close = (): Promise<void> => closeRedis(client);
+  const store = Object.assign(new RedisStore(client, { keyPrefix }), { close });
+  try {
+    return { store, failure: await obstacle(client, store) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
-async function failureOf(attempt: Promise<void>): Promise<StoreUnavailableError | undefined> {
-  const late = (): Error => new StoreUnavailableError('timeout', `no answer from Redis within ${START_PATIENCE_MS} ms`);
+/** Why the store cannot decide yet, if it cannot. @throws RateLimitConfigurationError for what waiting does not mend */
+async function obstacle(client: RedisClient, store: RedisStore): Promise<StoreUnavailableError | undefined> {
+  const endsAt = performance.now() + START_PATIENCE_MS;
+  const failure =
+    (await becomeReady(client, START_PATIENCE_MS)) ?? (await failureOf(store.prepare(), endsAt - performance.now()));
+  if (failure?.kind !== 'no-permission') return failure;
+  throw new RateLimitConfigurationError([`option redis: the server refuses this user: ${failure.message}`]);
+}
+
+async function failureOf(attempt: Promise<void>, patienceMs: number): Promise<StoreUnavailableError | undefined> {
   try {
-    await within(START_PATIENCE_MS, attempt, late);
+    await within(patienceMs, attempt, () => new StoreUnavailableError('timeout', 'Redis does not answer'));
     return undefined;
   } catch (error) {
     if (error instanceof StoreUnavailableError) return error;
@@ -107,10 +128,16 @@ async function failureOf(attempt: Promise<void>): Promise<StoreUnavailableError 
   }
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+/** URLs and options may hold a password. */
+function withoutSecrets(redis: unknown): string {
+  if (typeof redis === 'string') return show(redis.replace(/\/\/.*@/, '//…@'));
+  if (typeof redis !== 'object' || redis === null) return show(redis);
+  return Array.isArray(redis) ? 'a list' : `an object with ${Object.keys(redis).join(', ') || 'nothing in it'}`;
+}
 
 const isStore = (value: unknown): boolean =>
-  isObject(value) &&
+  typeof value === 'object' &&
+  value !== null &&
   ['consume', 'peek', 'refund', 'reset'].every(
     (name) => typeof (value as Record<string, unknown>)[name] === 'function',
   );

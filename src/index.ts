@@ -1,3 +1,4 @@
+export { callIds } from './core/call-id.ts';
 export type { Charge } from './core/charge.ts';
 export { MAX_COST, MAX_LIMIT } from './core/charge.ts';
 export type { Allowed, Budget, Decision, Denied, Preview, Refusal } from './core/decision.ts';
@@ -11,7 +12,7 @@ export {
 export type { ConsumeRequest, RateLimitStore, RefundRequest } from './core/rate-limit-store.ts';
 export type { StoreErrorPolicy } from './core/store-error-policy.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
-export type { StoreEvent } from './failure/failure-policy-store.ts';
+export type { StoreEvent } from './failure/store-events.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
@@ -33,4 +34,5 @@ export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { RedisConnectionOptions } from './redis/open-redis.ts';
 export type { RedisClient, RedisClusterClient } from './redis/redis-client.ts';
-export { RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
+export { RedisStore } from './redis/redis-store.ts';
+export type { ScriptStoreOptions as RedisStoreOptions } from './redis/script-store.ts';

@@ -44,14 +44,19 @@ describe('the architecture', () => {
     const mayImport = (specifier: string): boolean => {
       if (!specifier.startsWith('.')) return packages.includes(specifier);
       const target = folderOf(join(dirname(file), specifier));
-      return target === folder || folders.includes(target) || specifier.endsWith('lua/dir.cjs') || COMPOSES.includes(name);
+      return (
+        target === folder || folders.includes(target) || specifier.endsWith('lua/dir.cjs') || COMPOSES.includes(name)
+      );
     };
     expect(importsOf(file).filter((specifier) => !mayImport(specifier))).toEqual([]);
   });
 
   it('has no import cycle', () => {
     const graph = new Map(
-      files.map((file) => [file, importsOf(file).flatMap((to) => (to.startsWith('.') ? [join(dirname(file), to)] : []))]),
+      files.map((file) => [
+        file,
+        importsOf(file).flatMap((to) => (to.startsWith('.') ? [join(dirname(file), to)] : [])),
+      ]),
     );
     const cycleFrom = (file: string, path: readonly string[] = []): readonly string[] => {
       if (path.includes(file)) return [...path, file];
@@ -61,7 +66,15 @@ describe('the architecture', () => {
       }
       return [];
     };
-    expect(files.map((file) => cycleFrom(file).map((each) => relative(src, each)).join(' → ')).filter(Boolean)).toEqual([]);
+    expect(
+      files
+        .map((file) =>
+          cycleFrom(file)
+            .map((each) => relative(src, each))
+            .join(' → '),
+        )
+        .filter(Boolean),
+    ).toEqual([]);
   });
 
   it.each([...files, ...filesIn(join(root, 'lua'), '.lua')].map((file) => relative(root, file)))(

@@ -35,11 +35,11 @@ function faultsOf(sources: readonly string[]): readonly string[] {
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
   const files = new Map(sources.map((source, i) => [join(root, `readme-${i}.ts`), source]));
   const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });
-  const { fileExists, readFile, getSourceFile } = host;
-  host.fileExists = (file) => files.has(file) || fileExists(file);
-  host.readFile = (file) => files.get(file) ?? readFile(file);
+  const disk = { ...host };
+  host.fileExists = (file) => files.has(file) || disk.fileExists(file);
+  host.readFile = (file) => files.get(file) ?? disk.readFile(file);
   host.getSourceFile = (file, language) =>
-    files.has(file) ? ts.createSourceFile(file, files.get(file)!, language) : getSourceFile(file, language);
+    files.has(file) ? ts.createSourceFile(file, files.get(file)!, language) : disk.getSourceFile(file, language);
   const program = ts.createProgram(
     [...files.keys()],
     { ...options, noUnusedLocals: false, noUnusedParameters: false },

@@ -11,12 +11,17 @@ export interface Charge {
   readonly limit: number;
   /** Length of the sliding window, whole milliseconds. */
   readonly windowMs: number;
-  /** Units taken; a whole number from 1 to {@link MAX_COST}. A cost above the limit is always refused. */
+  /** Units taken; a whole number from 1. A cost above the limit or above {@link MAX_COST} is always refused. */
   readonly cost: number;
   /** A label that decisions carry back: the name of the rule behind the charge. */
   readonly rule?: string;
   /** Overrides the store's own policy for this charge. */
   readonly onStoreError?: StoreErrorPolicy;
+  /**
+   * True for keys that no client chooses, such as that of a method: a store of bounded size always has room for them,
+   * so that nobody can crowd them out.
+   */
+  readonly isAlwaysTracked?: boolean;
 }
 
 /** An exact log keeps every admitted unit, and freeing a longer one holds Redis up for milliseconds. */
@@ -38,7 +43,7 @@ export function assertCharges(charges: readonly Charge[]): void {
     if (!isWhole(windowMs, Number.MAX_SAFE_INTEGER / 2_000)) {
       throw new TypeError(`windowMs must be a whole number of milliseconds, got ${String(windowMs)}`);
     }
-    if (!isWhole(cost, MAX_COST)) throw new TypeError(`cost must be 1 to ${MAX_COST}, got ${String(cost)}`);
+    if (!isWhole(cost, Number.MAX_SAFE_INTEGER)) throw new TypeError(`cost must be 1 or more, got ${String(cost)}`);
   }
 }
 
@@ -48,6 +53,10 @@ export function assertCallId(id: string): void {
     throw new TypeError(`id must be 1 to 64 letters, digits, "-" or "_", got ${JSON.stringify(id)}`);
   }
 }
+
+/** Whether some waiting makes room for the charge. */
+export const isAffordable = ({ cost, limit }: Pick<Charge, 'cost' | 'limit'>): boolean =>
+  cost <= limit && cost <= MAX_COST;
 
 /** What names a charge's log. */
 export const logName = (charge: Charge): string => `${charge.key}:${charge.windowMs}`;

@@ -67,12 +67,16 @@ const wait = ({ retryAfterMs = Infinity }: { retryAfterMs?: number }): number =>
 /** The refusal in these readings, or undefined when every log has room. */
 export function denialOf(charges: readonly Charge[], readings: readonly Reading[]): Denied | undefined {
   const budgets = budgetsOf(charges, readings);
-  const [first, ...others] = budgets
-    .flatMap((budget, i): Refusal[] => {
-      const { refusal } = readings[i]!;
-      return refusal ? [{ ...budget, ...refusal }] : [];
-    })
-    .sort((a, b) => wait(b) - wait(a) || 0);
+  const refusals = budgets.flatMap((budget, i): Refusal[] => {
+    const { refusal } = readings[i]!;
+    return refusal ? [{ ...budget, ...refusal }] : [];
+  });
+  return denialBy(refusals, budgets);
+}
+
+/** Denied by these refusals, or undefined when there is none. */
+export function denialBy(refusals: readonly Refusal[], budgets: readonly Budget[]): Denied | undefined {
+  const [first, ...others] = [...refusals].sort((a, b) => wait(b) - wait(a) || 0);
   if (!first) return undefined;
   const { retryAfterMs } = first;
   return {

@@ -13,9 +13,9 @@ export class RateLimitConfigurationError extends Error {
 }
 
 /**
- * Why a store could not answer. `timeout`: not within the deadline, so the call may or may not have been charged;
- * `connection`: not connected, so it was not; `full`: the in-process store tracks as many keys as it may. The others
- * are named after the error reply of Redis.
+ * Why a store could not answer. `timeout`: not within the deadline; `connection`: not connected, or no longer. In both
+ * cases the call may have been charged all the same. `full`: the in-process store tracks as many keys as it may. The
+ * others are named after the error reply of Redis.
  */
 export type StoreFailureKind =
   | 'timeout'

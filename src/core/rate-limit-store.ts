@@ -6,9 +6,15 @@ export interface ConsumeRequest {
   readonly id: string;
   /** What is decided together; at least one. */
   readonly charges: readonly Charge[];
+  /** Milliseconds after which nobody waits for the answer, where that is sooner than the store's own deadline. */
+  readonly withinMs?: number;
 }
 
-export interface RefundRequest extends ConsumeRequest {
+export interface RefundRequest {
+  /** The call to give back. */
+  readonly id: string;
+  /** As they were charged. */
+  readonly charges: readonly Charge[];
   /** The receipt of the decision; absent when the decision never arrived. */
   readonly receipt?: string;
 }

@@ -1,4 +1,4 @@
-import type { Charge } from './charge.ts';
+import { isAffordable, type Charge } from './charge.ts';
 import type { Reading } from './decision.ts';
 import type { WindowLog } from './window-log.ts';
 
@@ -19,8 +19,8 @@ export function readWindow(charge: Charge, log: WindowLog | undefined, now: numb
     remaining: Math.max(0, limit - live),
     resetAfterMs: log && live > 0 ? Math.ceil(log.newestAt - horizon) : 0,
   };
+  if (!log || !isAffordable(charge)) return isAffordable(charge) ? reading : { ...reading, refusal: {} };
   if (live + cost <= limit) return reading;
-  if (!log || cost > limit) return { ...reading, refusal: {} };
   return { ...reading, refusal: { retryAfterMs: Math.ceil(log.timeOfUnit(live + cost - limit, horizon) - horizon) } };
 }
 

@@ -15,30 +15,30 @@ export class DeadlineStore implements RateLimitStore {
   }
 
   consume(request: ConsumeRequest): Promise<Decision> {
-    return this.#inTime(this.#inner.consume(request));
+    const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? Infinity);
+    return inTime(withinMs, this.#inner.consume({ ...request, withinMs }));
   }
 
   peek(charges: readonly Charge[]): Promise<Preview> {
-    return this.#inTime(this.#inner.peek(charges));
+    return inTime(this.#deadlineMs, this.#inner.peek(charges));
   }
 
   refund(request: RefundRequest): Promise<void> {
-    return this.#inTime(this.#inner.refund(request));
+    return inTime(this.#deadlineMs, this.#inner.refund(request));
   }
 
   reset(charges: readonly Charge[]): Promise<void> {
-    return this.#inTime(this.#inner.reset(charges));
+    return inTime(this.#deadlineMs, this.#inner.reset(charges));
   }
 
   async close(): Promise<void> {
     await this.#inner.close?.();
   }
-
-  #inTime<T>(answer: Promise<T>): Promise<T> {
-    return within(
-      this.#deadlineMs,
-      answer,
-      () => new StoreUnavailableError('timeout', `no answer from the store within ${this.#deadlineMs} ms`),
-    );
-  }
 }
+
+const inTime = <T>(ms: number, answer: Promise<T>): Promise<T> =>
+  within(
+    ms,
+    answer,
+    () => new StoreUnavailableError('timeout', `no answer from the store within ${Math.round(ms)} ms`),
+  );

@@ -1,12 +1,9 @@
 import { logName, type Charge } from '../core/charge.ts';
 import type { Decision, Preview } from '../core/decision.ts';
-import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '../core/errors.ts';
+import { StoreFullError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
-
-/** A change in what the store can do, told once. */
-export type StoreEvent =
-  { readonly type: 'unavailable'; readonly error: StoreUnavailableError } | { readonly type: 'available' };
+import { StoreEvents, type StoreEvent } from './store-events.ts';
 
 export interface FailurePolicyOptions {
   /** For charges that name no policy of their own. */
@@ -14,10 +11,9 @@ export interface FailurePolicyOptions {
   readonly onEvent?: (event: StoreEvent) => void;
   /** Why the store is unavailable from the start, if it is. */
   readonly failure?: StoreUnavailableError;
+  /** Milliseconds, for tests. */
+  readonly now?: () => number;
 }
-
-/** Failures that say nothing about the next request: each kind is told once. */
-const OF_ONE_REQUEST: ReadonlySet<StoreFailureKind> = new Set(['full', 'wrong-type', 'cross-slot']);
 
 /**
  * Lets the policy of the charges decide when the store cannot: the call is allowed, with nothing known of its
@@ -26,31 +22,31 @@ const OF_ONE_REQUEST: ReadonlySet<StoreFailureKind> = new Set(['full', 'wrong-ty
  */
 export class FailurePolicyStore implements RateLimitStore {
   readonly #inner: RateLimitStore;
-  readonly #options: FailurePolicyOptions;
-  readonly #told = new Set<StoreFailureKind>();
-  #isAvailable = true;
+  readonly #onStoreError: StoreErrorPolicy;
+  readonly #events: StoreEvents;
 
-  constructor(inner: RateLimitStore, options: FailurePolicyOptions) {
+  constructor(inner: RateLimitStore, { onStoreError, onEvent, failure, now }: FailurePolicyOptions) {
     this.#inner = inner;
-    this.#options = options;
-    if (options.failure) this.#tell({ type: 'unavailable', error: options.failure });
+    this.#onStoreError = onStoreError;
+    this.#events = new StoreEvents(onEvent, now ?? (() => performance.now()));
+    if (failure) this.#events.failed(failure);
   }
 
   async consume(request: ConsumeRequest): Promise<Decision> {
     const { id, charges } = request;
     try {
-      return await this.#observed(this.#inner.consume(request));
+      return await this.#observed(() => this.#inner.consume(request));
     } catch (error) {
-      const decidable = this.#decidable(error, charges, () => {
-        if ((error as StoreUnavailableError).kind === 'timeout') this.#inner.refund(request).catch(() => undefined);
-      });
-      return decidable.length > 0 ? this.consume({ id, charges: decidable }) : { allowed: true, id, budgets: [] };
+      const decidable = this.#decidable(error, charges, () => this.#giveBack(error, request));
+      return decidable.length > 0
+        ? this.consume({ ...request, charges: decidable })
+        : { allowed: true, id, budgets: [] };
     }
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
     try {
-      return await this.#observed(this.#inner.peek(charges));
+      return await this.#observed(() => this.#inner.peek(charges));
     } catch (error) {
       const decidable = this.#decidable(error, charges);
       return decidable.length > 0 ? this.peek(decidable) : { allowed: true, budgets: [] };
@@ -58,11 +54,11 @@ export class FailurePolicyStore implements RateLimitStore {
   }
 
   refund(request: RefundRequest): Promise<void> {
-    return this.#observed(this.#inner.refund(request));
+    return this.#observed(() => this.#inner.refund(request));
   }
 
   reset(charges: readonly Charge[]): Promise<void> {
-    return this.#observed(this.#inner.reset(charges));
+    return this.#observed(() => this.#inner.reset(charges));
   }
 
   async close(): Promise<void> {
@@ -72,36 +68,38 @@ export class FailurePolicyStore implements RateLimitStore {
   /** The charges that the store can still decide, where the policies let the others pass; throws where they do not. */
   #decidable(error: unknown, charges: readonly Charge[], beforeThrow?: () => void): readonly Charge[] {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    const isLost = (charge: Charge): boolean =>
-      error instanceof StoreFullError ? error.untracked.has(logName(charge)) : true;
-    const denied = charges.some(
-      (charge) => isLost(charge) && (charge.onStoreError ?? this.#options.onStoreError) === 'deny',
-    );
-    if (!denied) return charges.filter((charge) => !isLost(charge));
+    const kept =
+      error instanceof StoreFullError ? charges.filter((charge) => !error.untracked.has(logName(charge))) : [];
+    // A store that is full for none of the charges would be asked the same for ever.
+    const decidable = kept.length < charges.length ? kept : [];
+    const lost = charges.filter((charge) => !decidable.includes(charge));
+    if (!lost.some((charge) => (charge.onStoreError ?? this.#onStoreError) === 'deny')) return decidable;
     beforeThrow?.();
     throw error;
   }
 
-  async #observed<T>(answer: Promise<T>): Promise<T> {
-    try {
-      const value = await answer;
-      this.#tell({ type: 'available' });
-      return value;
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) this.#tell({ type: 'unavailable', error });
-      throw error;
+  #giveBack(error: unknown, { id, charges }: ConsumeRequest): void {
+    if (error instanceof StoreUnavailableError && error.kind === 'timeout') {
+      this.#inner.refund({ id, charges }).catch(() => undefined);
     }
   }
 
-  #tell(event: StoreEvent): void {
-    if (event.type === 'unavailable' && OF_ONE_REQUEST.has(event.error.kind)) {
-      if (this.#told.has(event.error.kind)) return;
-      this.#told.add(event.error.kind);
-    } else {
-      const isAvailable = event.type === 'available';
-      if (isAvailable === this.#isAvailable) return;
-      this.#isAvailable = isAvailable;
+  async #observed<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await ask();
+      this.#events.answered();
+      return answer;
+    } catch (error) {
+      const failure = asFailure(error);
+      if (failure) this.#events.failed(failure);
+      throw failure ?? error;
     }
-    this.#options.onEvent?.(event);
   }
+}
+
+/** Whatever a store rejects with means that it cannot decide, but for faults of the request or of the code. */
+function asFailure(error: unknown): StoreUnavailableError | undefined {
+  if (error instanceof StoreUnavailableError) return error;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return undefined;
+  return new StoreUnavailableError('unknown', error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -16,7 +16,8 @@ export interface MemoryStoreOptions {
  * Exact limits within one process, without timers: every call sweeps away a few logs that expired.
  *
  * When `maxKeys` are live, a request on a key that is not tracked rejects with {@link StoreFullError}. Nothing is
- * evicted to make room: whoever invents keys would otherwise flush the record of his own.
+ * evicted to make room: whoever invents keys would otherwise flush the record of his own. Keys that no client chooses
+ * are tracked in any case.
  */
 export class MemoryStore implements RateLimitStore {
   readonly #maxKeys: number;
@@ -25,7 +26,9 @@ export class MemoryStore implements RateLimitStore {
   readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
   #size = 0;
 
+  /** @throws TypeError when `maxKeys` is no positive whole number */
   constructor({ maxKeys = 100_000, now = () => performance.now() }: MemoryStoreOptions = {}) {
+    if (!Number.isInteger(maxKeys) || maxKeys < 1) throw new TypeError(`maxKeys must be 1 or more, got ${maxKeys}`);
     this.#maxKeys = maxKeys;
     this.#now = now;
   }
@@ -116,7 +119,9 @@ export class MemoryStore implements RateLimitStore {
   }
 
   #assertRoom(charges: readonly Charge[], now: number): void {
-    const untracked = new Set(charges.filter((charge) => !this.#find(charge)).map(logName));
+    const isNew = (charge: Charge): boolean => !charge.isAlwaysTracked && !this.#find(charge);
+    const untracked = new Set(charges.filter(isNew).map(logName));
+    if (untracked.size === 0) return;
     if (this.#size + untracked.size <= this.#maxKeys) return;
     for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
     if (this.#size + untracked.size > this.#maxKeys) throw new StoreFullError(untracked, this.#maxKeys);

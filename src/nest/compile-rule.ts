@@ -1,17 +1,15 @@
-import type { ExecutionContext } from '@nestjs/common';
-import { MAX_COST, MAX_LIMIT } from '../core/charge.ts';
-import { formatDuration, parseDuration } from '../core/duration.ts';
+import { isAffordable } from '../core/charge.ts';
+import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
-import { parseWholeNumber } from '../core/whole-number.ts';
 import {
   RATE_LIMIT_OPTION_NAMES,
   RateLimitType,
-  type RateLimitMoment,
   type RateLimitOptions,
   type Resolvable,
 } from './rate-limit-options.ts';
 import type { Rule, RuleKind } from './rule.ts';
+import { parseNumberOption, type NumberOption } from './rule-numbers.ts';
 
 /** Where a rule stands. */
 export interface Standing {
@@ -21,37 +19,45 @@ export interface Standing {
   readonly place: string;
 }
 
-type RuleDefaults = Required<Pick<RateLimitOptions, 'window' | 'limit' | 'cost' | 'type' | 'message' | 'onStoreError'>>;
+type Defaulted = 'window' | 'limit' | 'cost' | 'type' | 'message' | 'onStoreError';
 
-export const RULE_DEFAULTS: RuleDefaults = {
+export const RULE_DEFAULTS = {
   window: 10,
   limit: 20,
   cost: 1,
   type: 'METHOD',
   message: 'Too many requests, please try again later.',
   onStoreError: 'allow',
-};
+} as const satisfies Required<Pick<RateLimitOptions, Defaulted>>;
 
-const MOMENTS: readonly (RateLimitMoment | undefined)[] = ['beforeGuards', 'afterGuards', undefined];
 const MOMENT_OF_KIND = { ip: 'beforeGuards', user: 'afterGuards', method: 'afterGuards', key: undefined } as const;
 const KIND_OF_TYPE = { METHOD: 'method', IP: 'ip', USER: 'user' } as const;
-const NAME = /^[\w.-]{1,64}$/;
-const NAME_RULE = 'must be 1 to 64 letters, digits, "_", "." or "-"';
 
-type Parsed<T> = { readonly value: T } | { readonly fault: string };
+const functionFault = (value: unknown): string | undefined =>
+  typeof value === 'function' ? undefined : 'must be a function of the context';
+const nameFault = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[\w.-]{1,64}$/.test(value)
+    ? undefined
+    : 'must be 1 to 64 letters, digits, "_", "." or "-"';
 
-const parseWindow = (value: unknown): Parsed<number> => {
-  const parsed = parseDuration(value);
-  return 'fault' in parsed ? parsed : { value: parsed.ms };
+/** What is wrong with the value of an option that is given, if anything is; numbers are parsed elsewhere. */
+const FAULT_IN: Readonly<
+  Record<Exclude<keyof RateLimitOptions, NumberOption>, (value: unknown) => string | undefined>
+> = {
+  type: (value) =>
+    typeof value === 'string' && Object.hasOwn(RateLimitType, value) ? undefined : "must be 'METHOD', 'IP' or 'USER'",
+  message: (value) =>
+    typeof value === 'function' || (typeof value === 'string' && value !== '')
+      ? undefined
+      : 'must be a text or a function of the denial and the context',
+  when: (value) =>
+    value === 'beforeGuards' || value === 'afterGuards' ? undefined : "must be 'beforeGuards' or 'afterGuards'",
+  key: functionFault,
+  skip: functionFault,
+  name: nameFault,
+  bucket: nameFault,
+  onStoreError: storeErrorPolicyFault,
 };
-const parseLimit = (value: unknown): Parsed<number> => {
-  const parsed = parseWholeNumber(value, MAX_LIMIT);
-  const isTooLarge = 'fault' in parsed && 'value' in parseWholeNumber(value, Number.MAX_SAFE_INTEGER);
-  return isTooLarge
-    ? { fault: `${parsed.fault}: an exact log holds no more, and compact windows are not built` }
-    : parsed;
-};
-const parseCost = (value: unknown): Parsed<number> => parseWholeNumber(value, MAX_COST);
 
 /** The rule, or undefined when `fault` was told what is wrong with it: every fault, each with option and value. */
 export function compileRule(
@@ -60,62 +66,46 @@ export function compileRule(
   defaults: Partial<RateLimitOptions>,
   fault: (message: string) => void,
 ): Rule | undefined {
-  const faults: string[] = [];
+  let isFaulty = false;
   const wrong = (option: string, value: unknown, rule: string): void => {
-    faults.push(`${writtenOn}: ${option} ${rule}, got ${show(value)}`);
+    isFaulty = true;
+    fault(`${writtenOn}: ${option} ${rule}, got ${show(value)}`);
   };
-  const finish = (rule?: Rule): Rule | undefined => {
-    faults.forEach(fault);
-    return faults.length === 0 ? rule : undefined;
-  };
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     wrong('a rule', options, 'must be an object');
-    return finish();
+    return undefined;
   }
-
-  const number = (option: 'window' | 'limit' | 'cost', parse: (value: unknown) => Parsed<number>) => {
-    const value: unknown = options[option] ?? defaults[option] ?? RULE_DEFAULTS[option];
-    if (typeof value === 'function') return checked(value as () => unknown, parse, `${writtenOn}: ${option}`);
-    const parsed = parse(value);
-    if ('value' in parsed) return parsed.value;
-    wrong(option, value, parsed.fault);
-    return 1;
-  };
-
-  for (const option of Object.keys(options)) {
+  for (const [option, value] of Object.entries(options)) {
     if (!RATE_LIMIT_OPTION_NAMES.includes(option)) {
-      wrong(option, options[option as keyof RateLimitOptions], `is no option (${RATE_LIMIT_OPTION_NAMES.join(', ')})`);
+      wrong(option, value, `is no option (${RATE_LIMIT_OPTION_NAMES.join(', ')})`);
     }
   }
-  const { key, name, bucket, skip, when } = options;
-  const type = options.type ?? defaults.type ?? RULE_DEFAULTS.type;
-  const message = options.message ?? defaults.message ?? RULE_DEFAULTS.message;
-  const onStoreError = options.onStoreError ?? defaults.onStoreError ?? RULE_DEFAULTS.onStoreError;
-
-  if (!Object.hasOwn(RateLimitType, type)) wrong('type', type, "must be 'METHOD', 'IP' or 'USER'");
-  if (key !== undefined && typeof key !== 'function') wrong('key', key, 'must be a function of the context');
-  if (key !== undefined && options.type !== undefined)
-    wrong('type', type, 'excludes key: the identity is one or the other');
-  if (skip !== undefined && typeof skip !== 'function') wrong('skip', skip, 'must be a function of the context');
-  if (typeof message !== 'function' && (typeof message !== 'string' || message === '')) {
-    wrong('message', message, 'must be a text or a function of the denial and the context');
+  const complete: RateLimitOptions = { ...RULE_DEFAULTS, ...withoutUndefined(defaults), ...withoutUndefined(options) };
+  for (const [option, faultIn] of Object.entries(FAULT_IN)) {
+    const value: unknown = complete[option as keyof RateLimitOptions];
+    const rule = value === undefined ? undefined : faultIn(value);
+    if (rule !== undefined) wrong(option, value, rule);
   }
-  if (name !== undefined && !NAME.test(name)) wrong('name', name, NAME_RULE);
-  if (bucket !== undefined && !NAME.test(bucket)) wrong('bucket', bucket, NAME_RULE);
-  if (!MOMENTS.includes(when)) wrong('when', when, "must be 'beforeGuards' or 'afterGuards'");
-  const policyFault = storeErrorPolicyFault(onStoreError);
-  if (policyFault) wrong('onStoreError', onStoreError, policyFault);
-
-  const windowMs = number('window', parseWindow);
-  const limit = number('limit', parseLimit);
-  const cost = number('cost', parseCost);
-  if (faults.length === 0 && typeof cost === 'number' && typeof limit === 'number' && cost > limit) {
+  if (options.key !== undefined && options.type !== undefined) {
+    wrong('type', options.type, 'excludes key: the identity is one or the other');
+  }
+  const number = (option: NumberOption): Resolvable<number> => {
+    const parsed = parseNumberOption(option, complete[option]);
+    if ('value' in parsed) return parsed.value;
+    wrong(option, complete[option], parsed.fault);
+    return 1;
+  };
+  const [windowMs, limit, cost] = [number('window'), number('limit'), number('cost')];
+  if (!isFaulty && typeof cost === 'number' && typeof limit === 'number' && !isAffordable({ cost, limit })) {
     wrong('cost', cost, `must not be above the limit of ${limit}: no request would ever be admitted`);
   }
-  const kind: RuleKind = key ? 'key' : KIND_OF_TYPE[type];
-  return finish({
+  if (isFaulty) return undefined;
+
+  const { key, name, bucket, skip, type, when, message, onStoreError } = complete;
+  const kind: RuleKind = key ? 'key' : KIND_OF_TYPE[type!];
+  return {
     writtenOn,
-    label: name ?? `${nameOf(limit, String)}-per-${nameOf(windowMs, formatDuration)}`,
+    label: name ?? `${described(limit, String)}-per-${described(windowMs, formatDuration)}`,
     name,
     kind,
     place: bucket === undefined ? place : `bucket ${bucket}`,
@@ -126,30 +116,15 @@ export function compileRule(
     cost,
     key,
     skip,
-    message,
+    message: message!,
     when: when ?? MOMENT_OF_KIND[kind],
-    onStoreError,
-  });
+    onStoreError: onStoreError!,
+  };
 }
 
-const nameOf = (value: Resolvable<number>, format: (value: number) => string): string =>
+/** A copy without the members that are undefined, which would hide what they are spread over. */
+export const withoutUndefined = <T extends object>(options: T): Partial<T> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+const described = (value: Resolvable<number>, format: (value: number) => string): string =>
   typeof value === 'number' ? format(value) : 'dynamic';
-
-/** The function with its result checked on each request. */
-function checked(
-  find: (context: ExecutionContext) => unknown,
-  parse: (value: unknown) => Parsed<number>,
-  option: string,
-): (context: ExecutionContext) => number | Promise<number> {
-  const check = (value: unknown): number => {
-    const parsed = parse(value);
-    if ('value' in parsed) return parsed.value;
-    throw new TypeError(`${option} ${parsed.fault}, got ${show(value)} from its function`);
-  };
-  return (context) => {
-    const value = find(context);
-    return isThenable(value) ? Promise.resolve(value).then(check) : check(value);
-  };
-}
-
-const isThenable = (value: unknown): boolean => typeof (value as PromiseLike<unknown> | null)?.then === 'function';

@@ -16,15 +16,29 @@ const GUARDS = '__guards__';
  */
 @Injectable()
 export class GuardBinding {
+  readonly #rules: RuleBook;
+  readonly #isBound: boolean;
+
   constructor(
     @Inject(MODULE_OPTIONS) { enabled = true, guard: mode }: RateLimitModuleOptions,
     @Inject(ApplicationConfig) application: ApplicationConfig,
     @Inject(RateLimitGuard) guard: CanActivate,
     @Inject(RuleBook) rules: RuleBook,
   ) {
-    if (!enabled || mode === 'manual') return;
-    application.addGlobalGuard(guard);
-    for (const handler of rules.lateHandlers) appendLateGuard(handler);
+    this.#rules = rules;
+    this.#isBound = enabled && mode !== 'manual';
+    if (this.#isBound) application.addGlobalGuard(guard);
+    this.#appendLateGuards();
+  }
+
+  /** For methods that controllers replaced on themselves when they were built. Routes must not be there yet. */
+  bindInstances(): void {
+    this.#rules.findCopies();
+    this.#appendLateGuards();
+  }
+
+  #appendLateGuards(): void {
+    if (this.#isBound) for (const handler of this.#rules.lateHandlers) appendLateGuard(handler);
   }
 }
 

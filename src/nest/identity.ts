@@ -22,6 +22,14 @@ export interface IdentitySettings {
   readonly anonymous: AnonymousPolicy;
 }
 
+/**
+ * The request has no client address: its connection is gone, or is no network connection. Clients can bring that about,
+ * so no failure policy lets it pass.
+ */
+export class MissingAddressError extends Error {
+  override readonly name = 'MissingAddressError';
+}
+
 /** Tells who makes a request. */
 export class Identifier {
   readonly #settings: IdentitySettings;
@@ -32,17 +40,21 @@ export class Identifier {
     this.#transport = transport;
   }
 
-  /** Undefined when the request has no such identity, or not yet. */
+  /**
+   * Undefined when the request has no such identity, or not yet. What is found but is no identity, such as the list
+   * that a client sent in place of a text, is none either.
+   *
+   * @throws MissingAddressError for an IP rule on a request without an address
+   */
   async identify(rule: Rule, context: ExecutionContext): Promise<Identity | undefined> {
     const { kind, place } = rule;
     if (kind === 'method') return { kind, value: place };
     if (kind === 'ip') return { kind, value: this.#address(context) };
-    const found = kind === 'key' ? await rule.key!(context) : await this.#user(context);
-    const value = asIdentity(found, rule);
+    const value = kind === 'key' ? asIdentity(await rule.key!(context)) : asUserId(await this.#user(context));
     return value === undefined ? undefined : { kind, value };
   }
 
-  /** Who somebody without the identity that a rule asks for is. */
+  /** Who somebody without the identity that a rule asks for is. @throws MissingAddressError */
   anonymous(context: ExecutionContext): Identity {
     return { kind: 'anon', value: this.#address(context) };
   }
@@ -51,7 +63,7 @@ export class Identifier {
     const { ip, ipv6Prefix } = this.#settings;
     const address = ip ? ip(context) : this.#transport.addressOf(context);
     if (typeof address !== 'string' || address === '') {
-      throw new TypeError(`the request has no client address, got ${show(address)}`);
+      throw new MissingAddressError(`the request has no client address, got ${show(address)}`);
     }
     return clientAddress(address, ipv6Prefix);
   }
@@ -65,12 +77,18 @@ export class Identifier {
   }
 }
 
-/** Objects are no identities: their usual text is the same for all of them. */
-function asIdentity(value: unknown, { writtenOn, kind }: Rule): string | undefined {
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
-  throw new TypeError(`${writtenOn}: the ${kind} identity must be a string or a number, got ${show(value)}`);
+/** Objects are no identities: their usual text is the same for all of them, and a list of one reads as its element. */
+function asIdentity(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  const isNumber = typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+  return isNumber ? String(value) : undefined;
+}
+
+/** Databases give ids as objects with a text of their own (an ObjectId). The application made them, not the client. */
+function asUserId(value: unknown): string | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const hasText = isObject && typeof value.toString === 'function' && value.toString !== Object.prototype.toString;
+  return hasText ? asIdentity((value.toString as () => unknown)()) : asIdentity(value);
 }
 
 /** Printable ASCII but for the characters with a meaning of their own: braces choose the slot, % marks a hash. */

@@ -1,6 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
+import { compileRule, withoutUndefined } from './compile-rule.ts';
 import type { AnonymousPolicy, IdentitySettings } from './identity.ts';
 import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
 
@@ -62,29 +64,40 @@ export const identitySettings = ({ identity = {} }: RateLimitModuleOptions): Ide
   anonymous: identity.anonymous ?? 'ip',
 });
 
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** What is wrong with the options, but for the rules in them: one sentence each. */
 export function moduleOptionFaults(options: RateLimitModuleOptions): readonly string[] {
+  if (!isObject(options)) return [`the options must be an object, got ${show(options)}`];
   const faults: string[] = [];
   const wrong = (option: string, value: unknown, rule: string): void => {
     faults.push(`option ${option} ${rule}, got ${show(value)}`);
   };
-  const oneOf = (option: string, value: unknown, values: readonly unknown[]): void => {
-    if (value !== undefined && !values.includes(value))
-      wrong(option, value, `must be one of ${values.map(show).join(', ')}`);
-  };
-  const known = (parent: string, value: object | undefined, names: readonly string[]): void => {
-    for (const name of Object.keys(value ?? {})) {
+  const group = <T extends object>(parent: string, value: T | undefined, names: readonly string[]): Partial<T> => {
+    if (value === undefined) return {};
+    if (!isObject(value)) {
+      wrong(parent, value, 'must be an object');
+      return {};
+    }
+    for (const [name, member] of Object.entries(value)) {
       if (!names.includes(name))
-        wrong(parent + name, (value as Record<string, unknown>)[name], `is no option (${names.join(', ')})`);
+        wrong(`${parent && `${parent}.`}${name}`, member, `is no option (${names.join(', ')})`);
+    }
+    return value;
+  };
+  const oneOf = (option: string, value: unknown, values: readonly unknown[]): void => {
+    if (value !== undefined && !values.includes(value)) {
+      wrong(option, value, `must be one of ${values.map(show).join(', ')}`);
     }
   };
-  known('', options, Object.keys(KNOWN_OPTIONS));
-  known('defaults.', options.defaults, DEFAULT_OPTIONS);
-  known('identity.', options.identity, IDENTITY_OPTIONS);
-  const { ip, user, ipv6Prefix, anonymous } = options.identity ?? {};
+  group('', options, Object.keys(KNOWN_OPTIONS));
+  const defaults = group('defaults', options.defaults, DEFAULT_OPTIONS);
+  const { ip, user, ipv6Prefix, anonymous } = group('identity', options.identity, IDENTITY_OPTIONS);
   for (const [name, value] of Object.entries({ ip, user })) {
-    if (value !== undefined && typeof value !== 'function')
+    if (value !== undefined && typeof value !== 'function') {
       wrong(`identity.${name}`, value, 'must be a function of the context');
+    }
   }
   if (ipv6Prefix !== undefined && !(Number.isInteger(ipv6Prefix) && ipv6Prefix >= 32 && ipv6Prefix <= 128)) {
     wrong('identity.ipv6Prefix', ipv6Prefix, 'must be a whole number of bits from 32 to 128');
@@ -93,7 +106,19 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
   oneOf('headers', options.headers, ['legacy', 'none']);
   oneOf('enabled', options.enabled, [true, false]);
   oneOf('guard', options.guard, ['global', 'manual']);
-  if (options.rules !== undefined && !Array.isArray(options.rules))
+  if (options.rules !== undefined && !Array.isArray(options.rules)) {
     wrong('rules', options.rules, 'must be a list of rules');
+  }
+  checkDefaults(defaults, (fault) => faults.push(fault));
   return [...faults, ...storeOptionFaults(options)];
+}
+
+/** As a rule would be, of the largest limit where they have none: a cost is judged with the limit of each rule. */
+const checkDefaults = (defaults: RateLimitOptions, fault: (message: string) => void): boolean =>
+  compileRule({ limit: MAX_LIMIT, ...defaults }, { writtenOn: 'option defaults', place: '' }, {}, fault) !== undefined;
+
+/** The defaults that rules start from; those that are faulty are left out, since they were told of. */
+export function ruleDefaults({ onStoreError, defaults }: RateLimitModuleOptions): Partial<RateLimitOptions> {
+  const given = { onStoreError, ...withoutUndefined(isObject(defaults) ? defaults : {}) };
+  return checkDefaults(given, () => undefined) ? given : {};
 }

@@ -14,8 +14,8 @@ export class RateLimitExceptionFilter implements ExceptionFilter<RateLimitExcept
   catch(exception: RateLimitException, host: ArgumentsHost): void {
     const { httpAdapter } = this.adapterHost;
     const response: unknown = host.switchToHttp().getResponse();
-    if (httpAdapter.isHeadersSent(response)) return;
-    httpAdapter.reply(response, this.body(exception, host), exception.getStatus());
+    if (httpAdapter.isHeadersSent(response)) httpAdapter.end(response);
+    else httpAdapter.reply(response, this.body(exception, host), exception.getStatus());
   }
 
   /** What the client gets. @default the exception's own body */

@@ -5,14 +5,18 @@ import {
   Module,
   Optional,
   type DynamicModule,
+  type NestModule,
   type OnApplicationShutdown,
+  type OnModuleInit,
   type Provider,
+  type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
 import { callIds } from '../core/call-id.ts';
+import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { createRateLimitStore } from '../create-rate-limit-store.ts';
-import type { StoreEvent } from '../failure/failure-policy-store.ts';
+import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
+import type { StoreEvent } from '../failure/store-events.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -21,10 +25,12 @@ import { identitySettings, type RateLimitModuleOptions, type RateLimitOptionsFac
 import { RateLimitGuard } from './rate-limit.guard.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { RequestLimiter } from './request-limiter.ts';
+import { RootModuleCheck } from './root-module-check.ts';
 import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
+import { RuleDecider } from './rule-decider.ts';
 import { RuleLog } from './rule-log.ts';
-import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+import { MODULE_OPTIONS, RATE_LIMIT_STORE, ROOT_MODULE, TRANSPORT } from './tokens.ts';
 
 const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: MODULE_OPTIONS,
@@ -45,9 +51,12 @@ function tellStoreEvent(event: StoreEvent): void {
 
 const providers: Provider[] = [
   MetadataScanner,
+  RootModuleCheck,
   RuleBook,
   RateLimitGuard,
   GuardBinding,
+  // Given by a factory, since the class is not known above its declaration.
+  { provide: ROOT_MODULE, useFactory: (): Type => RateLimitModule },
   {
     provide: RATE_LIMIT_STORE,
     // The rule book comes first, so that everything is checked before a connection opens.
@@ -66,32 +75,24 @@ const providers: Provider[] = [
   },
   {
     provide: RequestLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT],
-    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, transport: Transport): RequestLimiter => {
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook],
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, transport: Transport, rules: RuleBook) => {
       const settings = identitySettings(options);
       const log = new RuleLog();
       const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log);
-      return new RequestLimiter({
-        store,
-        transport,
-        charges,
-        log,
-        nextId: callIds(),
-        hasHeaders: options.headers !== 'none',
-      });
+      const hasHeaders = options.headers !== 'none';
+      const decider = new RuleDecider({ store, transport, charges, log, nextId: callIds(), hasHeaders });
+      const deadlineMs = durationMs(options.decisionTimeout ?? DEFAULT_DECISION_TIMEOUT);
+      return new RequestLimiter({ transport, rules, decider, deadlineMs });
     },
   },
   {
     provide: RateLimiter,
     inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook],
-    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, rules: RuleBook): RateLimiter =>
-      new RateLimiter({
-        store,
-        rules,
-        nextId: callIds(),
-        ipv6Prefix: identitySettings(options).ipv6Prefix,
-        enabled: options.enabled ?? true,
-      }),
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, rules: RuleBook) => {
+      const { ipv6Prefix } = identitySettings(options);
+      return new RateLimiter({ store, rules, nextId: callIds(), ipv6Prefix, enabled: options.enabled ?? true });
+    },
   },
 ];
 
@@ -100,22 +101,28 @@ const providers: Provider[] = [
  * `RateLimitModule.forRoot({ redis: 'redis://localhost:6379' })`. It is global, and binds its guards itself.
  */
 @Module({})
-export class RateLimitModule extends ConfigurableModuleClass implements OnApplicationShutdown {
+export class RateLimitModule
+  extends ConfigurableModuleClass
+  implements NestModule, OnModuleInit, OnApplicationShutdown
+{
   readonly #store: RateLimitStore;
+  readonly #transport: Transport;
+  readonly #binding: GuardBinding;
 
   constructor(
     @Optional() @Inject(RATE_LIMIT_STORE) store: RateLimitStore | undefined,
-    @Inject(ModulesContainer) modules: ModulesContainer,
+    @Optional() @Inject(TRANSPORT) transport: Transport | undefined,
+    @Optional() @Inject(GuardBinding) binding: GuardBinding | undefined,
   ) {
     super();
-    const roots = [...modules.values()].filter(({ metatype }) => metatype === RateLimitModule);
-    if (!store || roots.length > 1) {
+    if (!store || !transport || !binding) {
       throw new Error(
-        'RateLimitModule must be imported once in an application, as RateLimitModule.forRoot(…) or forRootAsync(…): ' +
-          (store ? `it was imported ${roots.length} times` : 'here the bare class was imported'),
+        'RateLimitModule must be imported as RateLimitModule.forRoot(…) or forRootAsync(…), not as the bare class',
       );
     }
     this.#store = store;
+    this.#transport = transport;
+    this.#binding = binding;
   }
 
   /** @param options see {@link RateLimitModuleOptions}; without `redis`, limits hold for one process only */
@@ -126,6 +133,15 @@ export class RateLimitModule extends ConfigurableModuleClass implements OnApplic
   /** The options from a factory, with its dependencies injected. */
   static override forRootAsync(options: RateLimitModuleAsyncOptions): DynamicModule {
     return global(super.forRootAsync(options));
+  }
+
+  /** Nest calls this when all controllers are built and before it reads the guards of their routes. */
+  configure(): void {
+    this.#binding.bindInstances();
+  }
+
+  onModuleInit(): void {
+    this.#transport.start();
   }
 
   /** Later than the last request: Nest calls this when the HTTP server has closed. */
@@ -139,5 +155,6 @@ const global = (definition: DynamicModule): DynamicModule => ({
   global: true,
   imports: [...(definition.imports ?? []), DiscoveryModule],
   providers: [...(definition.providers ?? []), ...providers],
-  exports: [RateLimiter, RateLimitGuard, RATE_LIMIT_STORE],
+  // The guard is built anew in each module that places it, so what it needs has to be there.
+  exports: [RateLimiter, RateLimitGuard, RequestLimiter, RATE_LIMIT_STORE],
 });

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Charge } from '../core/charge.ts';
+import { MAX_COST, type Charge } from '../core/charge.ts';
 import type { Allowed, Decision, Preview } from '../core/decision.ts';
-import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { clientAddress } from '../transports/client-address.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
-import { parseWholeNumber } from '../core/whole-number.ts';
-import { MAX_COST } from '../core/charge.ts';
+import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import { show } from '../core/show.ts';
+import { parseWholeNumber } from '../core/whole-number.ts';
+import { clientAddress } from '../transports/client-address.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
@@ -72,23 +71,23 @@ export class RateLimiter {
 
   /** Makes the budget whole. @throws StoreUnavailableError when the store cannot */
   async reset(rule: RuleReference, identity: string): Promise<void> {
-    if (this.#parts.enabled) await this.#parts.store.reset([this.#charge(rule, identity, {})]);
+    const charge = this.#charge(rule, identity, {});
+    if (this.#parts.enabled) await this.#parts.store.reset([charge]);
   }
 
   #charge(reference: RuleReference, identity: string, options: ConsumeOptions): Charge {
     const rule = typeof reference === 'string' ? this.#declared(reference) : this.#given(reference);
-    const { windowMs, limit, label, onStoreError } = rule;
+    const { windowMs, limit, label, onStoreError, kind, writtenOn } = rule;
     const cost = options.cost ?? rule.cost;
     if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
       throw new TypeError(
-        `${rule.writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
+        `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
       );
     }
-    const parsedCost = parseWholeNumber(cost, MAX_COST);
-    if ('fault' in parsedCost)
-      throw new TypeError(`${rule.writtenOn} (${label}): cost ${parsedCost.fault}, got ${show(cost)}`);
-    const key = ruleKey(rule, { kind: rule.kind, value: this.#identityValue(rule, identity) });
-    return { key, limit, windowMs, cost, rule: label, onStoreError };
+    const parsed = parseWholeNumber(cost, MAX_COST);
+    if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
+    const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
+    return { key, limit, windowMs, cost: parsed.value, rule: label, onStoreError, isAlwaysTracked: kind === 'method' };
   }
 
   #identityValue({ kind, place, label, writtenOn }: Rule, identity: string): string {
@@ -104,10 +103,9 @@ export class RateLimiter {
   #declared(name: string): Rule {
     const [rule, ...others] = this.#parts.rules.named(name);
     if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
-    const isOneBudget = others.every(
-      ({ kind, place, suffix }) => kind === rule.kind && place === rule.place && suffix === rule.suffix,
-    );
-    if (!isOneBudget)
+    const isSame = (other: Rule): boolean =>
+      (['kind', 'place', 'suffix', 'windowMs'] as const).every((part) => other[part] === rule[part]);
+    if (!others.every(isSame))
       throw new TypeError(`several rules are named ${show(name)}, with a budget each: give them one bucket`);
     return rule;
   }

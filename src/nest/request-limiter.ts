@@ -1,31 +1,20 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { logName } from '../core/charge.ts';
-import type { Allowed, Denied } from '../core/decision.ts';
-import { StoreUnavailableError } from '../core/errors.ts';
-import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { legacyHeaders, retryAfterHeader, type HeaderFields } from '../transports/rate-limit-headers.ts';
 import type { Transport } from '../transports/transport.ts';
-import { RULE_DEFAULTS } from './compile-rule.ts';
-import { RateLimitException } from './rate-limit.exception.ts';
-import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
+import type { HandlerRules } from './handler-plans.ts';
+import { afterAllGuards, beginInvocation } from './late-guard.ts';
 import type { Rule } from './rule.ts';
-import type { RuleCharge, RuleCharges } from './rule-charges.ts';
-import type { RuleLog } from './rule-log.ts';
-
-/** Told to clients that were refused because the store could not answer. */
-const UNAVAILABLE_RETRY_MS = 1_000;
+import type { RuleBook } from './rule-book.ts';
+import type { RuleDecider, Taken } from './rule-decider.ts';
 
 interface Parts {
-  readonly store: RateLimitStore;
   readonly transport: Transport;
-  readonly charges: RuleCharges;
-  readonly log: RuleLog;
-  readonly nextId: () => string;
-  /** Whether answers carry header fields besides `Retry-After`. */
-  readonly hasHeaders: boolean;
+  readonly rules: RuleBook;
+  readonly decider: RuleDecider;
+  /** Milliseconds that all store calls of a request may take together. */
+  readonly deadlineMs: number;
 }
 
-/** Decides the rules of one request, at one moment or at two. */
+/** Leads a request through the moments at which its rules are decided. */
 export class RequestLimiter {
   readonly #parts: Parts;
 
@@ -33,81 +22,40 @@ export class RequestLimiter {
     this.#parts = parts;
   }
 
-  /**
-   * @param later takes the rules that have no identity yet, where there is a later moment
-   * @returns the decision, or undefined when nothing was to be decided
-   * @throws RateLimitException for a refusal; RateLimitUnavailableException or ForbiddenException by policy
-   */
-  async decide(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<Allowed | undefined> {
-    return this.#decide(rules, context, undefined, later);
+  /** True, or the promise of it, when nothing keeps the request out so far; what is left to the late guard comes later. */
+  admit(context: ExecutionContext): true | Promise<true> {
+    if (!this.#parts.transport.carries(context)) return true;
+    const rules = this.#parts.rules.rulesFor(context);
+    if (!rules || !beginInvocation(context)) return true;
+    return this.#decideEarly(rules, context);
   }
 
-  /** The second moment: what was taken at the first is given back when this one does not admit the request. */
-  async decideLate(rules: readonly Rule[], context: ExecutionContext, earlier: Allowed | undefined): Promise<void> {
-    try {
-      await this.#decide(rules, context, earlier);
-    } catch (error) {
-      if (earlier && earlier.budgets.length > 0) await this.#giveBack(earlier);
-      throw error;
+  async #decideEarly({ early, late, hasLateMoment }: HandlerRules, context: ExecutionContext): Promise<true> {
+    const { decider, deadlineMs } = this.#parts;
+    const waiting = [...late];
+    const begun = performance.now();
+    const moment = { rules: early, later: hasLateMoment ? waiting : undefined, withinMs: deadlineMs };
+    const taken = await decider.decide(moment, context);
+    if (waiting.length > 0) {
+      // What the other guards take in between is not the store's.
+      const withinMs = Math.max(0, deadlineMs - (performance.now() - begun));
+      afterAllGuards(context, () => this.#decideLate(waiting, context, withinMs, taken));
     }
+    return true;
   }
 
-  async #decide(
+  /** What was taken early is given back when this moment does not admit the request. */
+  async #decideLate(
     rules: readonly Rule[],
     context: ExecutionContext,
-    earlier?: Allowed,
-    later?: Rule[],
-  ): Promise<Allowed | undefined> {
-    const charged = await this.#charges(rules, context, later);
-    if (charged.length === 0) return undefined;
-    const { store, nextId } = this.#parts;
+    withinMs: number,
+    taken: Taken | undefined,
+  ): Promise<void> {
     try {
-      const decision = await store.consume({ id: nextId(), charges: charged.map(({ charge }) => charge) });
-      if (!decision.allowed) throw this.#refusal(decision, charged, context);
-      this.#publish(context, legacyHeaders([...(earlier?.budgets ?? []), ...decision.budgets]));
-      return decision;
+      await this.#parts.decider.decide({ rules, withinMs, earlier: taken?.decision.budgets }, context);
     } catch (error) {
-      throw error instanceof StoreUnavailableError ? this.#unavailable(error, context) : error;
+      if (taken) this.#parts.decider.giveBack(taken);
+      throw error;
     }
-  }
-
-  async #charges(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<readonly RuleCharge[]> {
-    try {
-      return await this.#parts.charges.of(rules, context, later);
-    } catch (error) {
-      throw error instanceof RateLimitUnavailableException ? this.#unavailable(error.cause, context) : error;
-    }
-  }
-
-  #refusal(denied: Denied, charged: readonly RuleCharge[], context: ExecutionContext): RateLimitException {
-    const [refusal] = denied.refusedBy;
-    this.#publish(context, legacyHeaders([refusal]));
-    this.#parts.transport.publish(context, retryAfterHeader(denied));
-    const { rule } = charged.find(({ charge }) => logName(charge) === logName(refusal))!;
-    return new RateLimitException(denied, this.#message(rule, denied, context));
-  }
-
-  #message(rule: Rule, denied: Denied, context: ExecutionContext): string {
-    if (typeof rule.message === 'string') return rule.message;
-    try {
-      return String(rule.message(denied, context));
-    } catch (error) {
-      this.#parts.log.error(rule, `its message function failed: ${String(error)}`);
-      return RULE_DEFAULTS.message as string;
-    }
-  }
-
-  #unavailable(cause: unknown, context: ExecutionContext): RateLimitUnavailableException {
-    this.#parts.transport.publish(context, retryAfterHeader({ retryAfterMs: UNAVAILABLE_RETRY_MS }));
-    return new RateLimitUnavailableException(cause);
-  }
-
-  #publish(context: ExecutionContext, fields: HeaderFields): void {
-    if (this.#parts.hasHeaders) this.#parts.transport.publish(context, fields);
-  }
-
-  /** Best effort: what cannot be given back leaves with the window. */
-  async #giveBack({ id, budgets, receipt }: Allowed): Promise<void> {
-    await this.#parts.store.refund({ id, charges: budgets, receipt }).catch(() => undefined);
   }
 }

@@ -2,30 +2,20 @@ import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/commo
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import { compileRule } from './compile-rule.ts';
-import { classChain, discoverHandlers, type HttpHandler } from './discovered-handlers.ts';
-import { moduleOptionFaults, type RateLimitModuleOptions } from './module-options.ts';
+import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
+import { HandlerPlans, type HandlerRules } from './handler-plans.ts';
+import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
 import { APPLICATION_PLACE, controllerPlace, handlerPlace, type Class, type Handler } from './place.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
-import type { Rule, RuleKind } from './rule.ts';
+import { RootModuleCheck } from './root-module-check.ts';
+import type { Rule } from './rule.ts';
 import { ruleConflicts } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
-import { uniquePlaces } from './unique-places.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
+import { uniquePlaces } from './unique-places.ts';
 
-/** The rules of one handler, by the moment at which they are decided. */
-export interface HandlerRules {
-  /** Decided before the other guards, as far as they have an identity there. */
-  readonly early: readonly Rule[];
-  /** Decided after all guards. */
-  readonly late: readonly Rule[];
-  /** Whether there is a later moment: not so where the application places the guard. */
-  readonly hasLateMoment: boolean;
-}
-
-const NO_RULES = { only: false, skipsAll: false, skipped: [] } as const;
-/** The narrowest identity first: in this order slots of a Redis Cluster are charged. */
-const BREADTH: Readonly<Record<RuleKind, number>> = { user: 0, key: 0, ip: 1, method: 2 };
+const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
 /**
  * Every rule of the application and the handlers that it applies to, found and checked once, when the application
@@ -35,149 +25,142 @@ const BREADTH: Readonly<Record<RuleKind, number>> = { user: 0, key: 0, ip: 1, me
  */
 @Injectable()
 export class RuleBook {
-  // Handlers without rules are in it too: what is not in it is a copy that an instance made of its method.
-  readonly #byHandler = new Map<Class, Map<Handler, HandlerRules | undefined>>();
-  readonly #named = new Map<string, Rule[]>();
+  readonly #rules = new Set<Rule>();
+  /** Those that apply to some handler: a rule may be replaced everywhere it could. */
+  readonly #applied = new Set<Rule>();
+  readonly #faults = new Set<string>();
   readonly #options: RateLimitModuleOptions;
-  readonly #faults: string[];
+  readonly #discovery: DiscoveryService;
+  readonly #plans: HandlerPlans;
+  readonly #http: readonly HttpHandler[];
 
   constructor(
     @Inject(MODULE_OPTIONS) options: RateLimitModuleOptions,
     @Inject(DiscoveryService) discovery: DiscoveryService,
     @Inject(MetadataScanner) scanner: MetadataScanner,
+    @Inject(RootModuleCheck) _first: RootModuleCheck,
   ) {
     this.#options = options;
-    this.#faults = [...moduleOptionFaults(options)];
+    this.#discovery = discovery;
+    this.#note(moduleOptionFaults(options));
+    this.#throwFaultsUnless(typeof options === 'object' && options !== null);
+    this.#plans = new HandlerPlans(options.guard !== 'manual');
+
     const { http, others, faults } = discoverHandlers(discovery, scanner);
-    this.#faults.push(...faults);
-    const all = this.#readRules(http);
-    this.#faults.push(...ruleConflicts(all));
-    if (this.#faults.length > 0) throw new RateLimitConfigurationError([...new Set(this.#faults)]);
-    for (const rule of all) {
-      if (rule.name !== undefined) this.#named.set(rule.name, [...(this.#named.get(rule.name) ?? []), rule]);
-    }
+    this.#http = http;
+    this.#note(faults);
+    this.#readRules();
+    this.#note(ruleConflicts(this.#applied));
+    this.#throwFaultsUnless(this.#faults.size === 0);
     if (others.length > 0 && (options.rules?.length ?? 0) > 0) {
-      new Logger(RuleBook.name).warn(`The rules of forRoot cover HTTP handlers only, not ${others.join(', ')}`);
+      new Logger('RateLimit').warn(`The rules of forRoot cover HTTP handlers only, not ${others.join(', ')}`);
+    }
+  }
+
+  /** Takes in the functions that instances have in place of their methods, once there are instances. */
+  findCopies(): void {
+    for (const { instance, metatype } of this.#discovery.getControllers()) {
+      for (const { controller, methodName, handler } of this.#http) {
+        const served = (instance as Record<string, Handler> | undefined)?.[methodName];
+        if (controller === metatype && served && served !== handler) this.#plans.addCopy(controller, served, handler);
+      }
     }
   }
 
   /** The handlers that have something to decide after all guards. */
   get lateHandlers(): readonly Handler[] {
-    return [...this.#byHandler.values()].flatMap((handlers) =>
-      [...handlers].flatMap(([handler, rules]) => {
-        const isLate = rules?.hasLateMoment && (rules.late.length > 0 || rules.early.some(({ when }) => !when));
-        return isLate ? [handler] : [];
-      }),
-    );
+    return this.#plans.lateHandlers;
   }
 
   /** Undefined where no rule applies. */
   rulesFor(context: ExecutionContext): HandlerRules | undefined {
-    const handlers = this.#byHandler.get(context.getClass());
-    const handler = context.getHandler() as Handler;
-    return !handlers || handlers.has(handler) ? handlers?.get(handler) : rulesOfCopy(context, handlers);
+    return this.#plans.rulesFor(context);
   }
 
   /** The declared rules of this name. */
   named(name: string): readonly Rule[] {
-    return this.#named.get(name) ?? [];
+    return [...this.#rules].filter((rule) => rule.name === name);
   }
 
-  /** A rule that stands nowhere: it limits what its name or bucket says. */
+  /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
   standalone(options: RateLimitOptions): Rule {
     const faults: string[] = [];
-    const writtenOn = 'RateLimiter';
-    const rule = compileRule(options, { writtenOn, place: options.name ?? '' }, this.#ruleDefaults, (fault) =>
-      faults.push(fault),
-    );
-    if (!rule) throw new RateLimitConfigurationError(faults);
-    if (rule.name === undefined && !rule.isBucket) {
-      throw new RateLimitConfigurationError([
-        `${writtenOn}: a rule given to it needs a name or a bucket, which its key is made of`,
-      ]);
+    const standing = { writtenOn: 'RateLimiter', place: `name ${options.name}` };
+    const rule = compileRule(options, standing, ruleDefaults(this.#options), (fault) => faults.push(fault));
+    if (rule?.name === undefined && !rule?.isBucket) faults.push('RateLimiter: a rule needs a name or a bucket');
+    if (rule?.name !== undefined && this.named(rule.name).length > 0) {
+      faults.push(`RateLimiter: a declared rule is named ${JSON.stringify(rule.name)}: give its name, or another one`);
     }
+    if (!rule || faults.length > 0) throw new RateLimitConfigurationError(faults);
     return { ...rule, suffix: '' };
   }
 
-  get #ruleDefaults(): Partial<RateLimitOptions> {
-    const { onStoreError, defaults } = this.#options;
-    return { ...(onStoreError && { onStoreError }), ...defaults };
+  #note(faults: Iterable<string>): void {
+    for (const fault of faults) this.#faults.add(fault);
+  }
+
+  #throwFaultsUnless(isFine: boolean): void {
+    if (!isFine) throw new RateLimitConfigurationError([...this.#faults]);
   }
 
   #compile(rules: readonly RateLimitOptions[], writtenOn: (i: number) => string, place: string): readonly Rule[] {
-    return rules.flatMap((rule, i) => {
-      const standing = { writtenOn: writtenOn(i), place };
-      return compileRule(rule, standing, this.#ruleDefaults, (fault) => this.#faults.push(fault)) ?? [];
-    });
+    const defaults = ruleDefaults(this.#options);
+    const compiled = rules.flatMap(
+      (rule, i) =>
+        compileRule(rule, { writtenOn: writtenOn(i), place }, defaults, (fault) => this.#faults.add(fault)) ?? [],
+    );
+    for (const rule of compiled) this.#rules.add(rule);
+    return compiled;
   }
 
-  /** Fills the plans of all handlers and returns every rule once. */
-  #readRules(http: readonly HttpHandler[]): ReadonlySet<Rule> {
-    const fault = (message: string): void => void this.#faults.push(message);
+  #layer(metadata: RuleMetadata, writtenOn: string, place = ''): Layer {
+    return { writtenOn, rules: this.#compile(metadata.rules, () => writtenOn, place), metadata };
+  }
+
+  #readRules(): void {
+    const fault = (message: string): void => void this.#faults.add(message);
     const ofApplication = Array.isArray(this.#options.rules) ? this.#options.rules : [];
     const application: Layer = {
       writtenOn: 'forRoot',
       rules: this.#compile(ofApplication, (i) => `forRoot rules[${i}]`, APPLICATION_PLACE),
-      metadata: NO_RULES,
+      metadata: SKIPS_NOTHING,
     };
-    const all = new Set(application.rules);
-    const layer = (metadata: RuleMetadata, writtenOn: string, place: string): Layer => {
-      const rules = this.#compile(metadata.rules, () => writtenOn, place);
-      for (const rule of rules) all.add(rule);
-      return { writtenOn, rules, metadata };
-    };
-    const controllerPlaces = uniquePlaces(
-      http.filter(({ controller }) => classChain(controller).some((type) => ownRules(type))),
-      ({ controller }) => controller,
-      ({ controller }) => controllerPlace(controller),
+    const layersOf = this.#controllerLayers(fault);
+    const places = uniquePlaces(
+      this.#http.filter(({ metadata }) => hasRules(metadata)),
+      (item) => item,
+      ({ controller, handler }) => handlerPlace(controller, handler),
+      ({ controller, methodName, moduleName }) => `${controller.name}.${methodName} in ${moduleName}`,
       fault,
     );
-    const handlerPlaces = uniquePlaces(
-      http.filter(({ metadata }) => metadata),
-      (handler) => handler,
-      ({ controller, handler }) => handlerPlace(controller, handler),
+    for (const item of this.#http) {
+      const { controller, methodName, handler, metadata } = item;
+      const ofMethod = metadata && this.#layer(metadata, `${controller.name}.${methodName}`, places.get(item));
+      const layers = [application, ...layersOf.get(controller)!, ...(ofMethod ? [ofMethod] : [])];
+      const rules = applicableRules(layers, fault);
+      for (const rule of rules) this.#applied.add(rule);
+      this.#plans.add(controller, handler, this.#options.enabled === false ? [] : rules);
+    }
+  }
+
+  /** What stands on each controller and its base classes. */
+  #controllerLayers(fault: (message: string) => void): ReadonlyMap<Class, readonly Layer[]> {
+    const places = uniquePlaces(
+      this.#http.filter(({ controller }) => classChain(controller).some((type) => hasRules(ownRules(type)))),
+      ({ controller }) => controller,
+      ({ controller }) => controllerPlace(controller),
+      ({ controller, moduleName }) => `${controller.name} in ${moduleName}`,
       fault,
     );
     const layersOf = new Map<Class, readonly Layer[]>();
-    for (const item of http) {
-      const { controller, methodName, handler, metadata } = item;
-      let layers = layersOf.get(controller);
-      if (!layers) {
-        layers = classChain(controller).flatMap((type) => {
-          const rules = ownRules(type);
-          return rules ? layer(rules, controller.name, controllerPlaces.get(controller)!) : [];
-        });
-        layersOf.set(controller, layers);
-      }
-      const ofMethod = metadata ? [layer(metadata, `${controller.name}.${methodName}`, handlerPlaces.get(item)!)] : [];
-      const rules = applicableRules([application, ...layers, ...ofMethod], fault);
-      this.#plan(controller, handler, rules);
+    for (const { controller } of this.#http) {
+      if (layersOf.has(controller)) continue;
+      const written = classChain(controller).flatMap((type) => ownRules(type) ?? []);
+      layersOf.set(
+        controller,
+        written.map((metadata) => this.#layer(metadata, controller.name, places.get(controller))),
+      );
     }
-    return all;
+    return layersOf;
   }
-
-  #plan(controller: Class, handler: Handler, rules: readonly Rule[]): void {
-    const hasLateMoment = this.#options.guard !== 'manual';
-    const ordered = [...rules].sort((a, b) => BREADTH[a.kind] - BREADTH[b.kind]);
-    const isLate = ({ when }: Rule): boolean => hasLateMoment && when === 'afterGuards';
-    const plans = this.#byHandler.get(controller) ?? new Map<Handler, HandlerRules | undefined>();
-    const [early, late] = [ordered.filter((rule) => !isLate(rule)), ordered.filter(isLate)];
-    const isLimited = rules.length > 0 && this.#options.enabled !== false;
-    plans.set(handler, isLimited ? { early, late, hasLateMoment } : undefined);
-    this.#byHandler.set(controller, plans);
-  }
-}
-
-/**
- * Of a method that an instance replaced by a bound copy of it. Nest sees none of its guards, the late one neither, so
- * everything is decided early.
- */
-function rulesOfCopy(
-  context: ExecutionContext,
-  handlers: ReadonlyMap<Handler, HandlerRules | undefined>,
-): HandlerRules | undefined {
-  const methodName = context.getHandler().name.replace(/^bound /, '');
-  const original = (context.getClass().prototype as Record<string, Handler | undefined>)[methodName];
-  const rules = original && handlers.get(original);
-  return rules && { early: [...rules.early, ...rules.late], late: [], hasLateMoment: false };
 }

@@ -1,7 +1,7 @@
 import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
-import type { Charge } from '../core/charge.ts';
+import { isAffordable, type Charge } from '../core/charge.ts';
 import { show } from '../core/show.ts';
-import type { AnonymousPolicy, Identifier, Identity } from './identity.ts';
+import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
 import type { Resolvable } from './rate-limit-options.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
@@ -31,7 +31,8 @@ export class RuleCharges {
   /**
    * @param later takes the rules that have no identity yet, where there is a later moment to decide them
    * @throws ForbiddenException for a request without identity where `identity.anonymous` is `'deny'`, and
-   *   RateLimitUnavailableException where a function failed and the rule's policy is `'deny'`
+   *   RateLimitUnavailableException where a function failed and the rule's policy is `'deny'`, or where there is no
+   *   client address to go by
    */
   async of(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<readonly RuleCharge[]> {
     const found: RuleCharge[] = [];
@@ -63,19 +64,24 @@ export class RuleCharges {
 
   async #charge(rule: Rule, identity: Identity, context: ExecutionContext): Promise<Charge> {
     const { label, onStoreError } = rule;
-    const [windowMs, limit, cost] = [
-      await valueFor(rule.windowMs, context),
-      await valueFor(rule.limit, context),
-      await valueFor(rule.cost, context),
-    ];
-    if (cost > limit) this.#log.error(rule, `the cost of ${cost} is above the limit of ${limit}: always refused`);
-    return { key: ruleKey(rule, identity), limit, windowMs, cost, rule: label, onStoreError };
+    const charge: Charge = {
+      key: ruleKey(rule, identity),
+      limit: await valueFor(rule.limit, context),
+      windowMs: await valueFor(rule.windowMs, context),
+      cost: await valueFor(rule.cost, context),
+      rule: label,
+      onStoreError,
+      isAlwaysTracked: identity.kind === 'method',
+    };
+    if (!isAffordable(charge)) this.#log.error(rule, `a cost of ${charge.cost} is more than it ever admits: refused`);
+    return charge;
   }
 
   #giveUp(rule: Rule, error: unknown): 'not applicable' {
-    const outcome = rule.onStoreError === 'deny' ? 'refused as unavailable' : 'not limited by it';
+    const isRefused = rule.onStoreError === 'deny' || error instanceof MissingAddressError;
+    const outcome = isRefused ? 'refused as unavailable' : 'not limited by it';
     this.#log.error(rule, `cannot be judged, the request is ${outcome}: ${show(String(error))}`);
-    if (rule.onStoreError === 'deny') throw new RateLimitUnavailableException(error);
+    if (isRefused) throw new RateLimitUnavailableException(error);
     return 'not applicable';
   }
 }

@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts';
+import { ruleKey } from './rule-key.ts';
 
 const named = ({ writtenOn, label }: Rule): string => `${writtenOn} (${label})`;
 
@@ -8,7 +9,7 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
   const standing = new Map<string, Rule>();
   const buckets = new Map<string, Rule>();
   for (const rule of rules) {
-    const { kind, place, suffix, windowMs, isBucket } = rule;
+    const { kind, place, windowMs, isBucket } = rule;
     if (isBucket) {
       const other = buckets.get(place);
       if (other && (other.windowMs !== windowMs || other.kind !== kind)) {
@@ -16,7 +17,7 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
       }
       buckets.set(place, rule);
     } else if (typeof windowMs === 'number') {
-      const budget = [kind, place, suffix, windowMs].join('|');
+      const budget = `${ruleKey(rule, { kind, value: '' })}:${windowMs}`;
       const other = standing.get(budget);
       if (other) {
         faults.push(

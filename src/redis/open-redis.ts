@@ -1,17 +1,25 @@
 import { RateLimitConfigurationError, StoreUnavailableError } from '../core/errors.ts';
+import { show } from '../core/show.ts';
 import type { RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
 
-/** Options of an ioredis connection, as `new Redis(options)` takes them. */
+/** Options of an ioredis connection, as `new Redis(options)` takes them: these, and the others of ioredis. */
 export interface RedisConnectionOptions {
-  readonly host?: string;
-  readonly port?: number;
-  readonly path?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly db?: number;
-  readonly tls?: object;
-  readonly [option: string]: unknown;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly path?: string | undefined;
+  readonly family?: number | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly db?: number | undefined;
+  readonly tls?: object | undefined;
+  readonly keyPrefix?: string | undefined;
+  readonly connectTimeout?: number | undefined;
+  readonly connectionName?: string | undefined;
+  readonly sentinels?: readonly object[] | null | undefined;
+  readonly name?: string | undefined;
+  readonly sentinelUsername?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
 }
 
 /** A connection of our own: what `new Redis()` gives, as far as we use it. */
@@ -35,24 +43,47 @@ const FOR_THIS_JOB = {
   maxRetriesPerRequest: 0,
   // Halves the throughput of scripts.
   enableAutoPipelining: false,
+  stringNumbers: false,
   retryStrategy: (attempt: number) =>
     Math.min(SLOWEST_RECONNECT_MS, RECONNECT_MS * 2 ** Math.min(attempt, 5)) * (0.75 + Math.random() / 4),
   // A connection that is left on a demoted server has to find the new one.
-  reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 } as const;
 
 const DEFAULTS = { connectTimeout: 2_000, keepAlive: 10_000, connectionName: 'nestjs-floodgate' } as const;
 
+/** What is wrong with a URL or with options ("must be …"), if anything can be known before connecting. */
+export function redisTargetFault(target: unknown): string | undefined {
+  if (typeof target === 'string') {
+    const isUrl = /^rediss?:\/\//.test(target) && URL.canParse(target);
+    return isUrl ? undefined : "must be a URL like 'redis://localhost:6379'";
+  }
+  const prototype: unknown = typeof target === 'object' && target !== null ? Object.getPrototypeOf(target) : undefined;
+  if (prototype !== Object.prototype && prototype !== null) {
+    return "must be a URL like 'redis://localhost:6379', options of ioredis, or a client of ioredis";
+  }
+  const { host, port, path, url } = target as RedisConnectionOptions & { url?: unknown };
+  if (url !== undefined) return 'must be the URL itself: options of ioredis have no url';
+  if (host !== undefined && typeof host !== 'string') return `must have a text as host, not ${show(host)}`;
+  if (path !== undefined && typeof path !== 'string') return `must have a text as path, not ${show(path)}`;
+  const isPort = Number.isInteger(Number(port)) && Number(port) > 0 && Number(port) < 65_536;
+  return port === undefined || isPort ? undefined : `must have a port from 1 to 65535, not ${show(port)}`;
+}
+
 /** Opens nothing yet: {@link becomeReady} connects. */
 export async function openRedis(target: string | RedisConnectionOptions): Promise<OwnClient> {
   const Redis = await loadIoredis();
-  const client =
-    typeof target === 'string'
-      ? new Redis(target, { ...DEFAULTS, ...FOR_THIS_JOB })
-      : new Redis({ ...DEFAULTS, ...target, ...FOR_THIS_JOB });
-  // Failures reach the callers of commands; without a listener ioredis would print each of them besides.
-  client.on('error', () => undefined);
-  return client;
+  try {
+    const client =
+      typeof target === 'string'
+        ? new Redis(target, { ...DEFAULTS, ...FOR_THIS_JOB })
+        : new Redis({ ...DEFAULTS, ...target, ...FOR_THIS_JOB });
+    // Failures reach the callers of commands; without a listener ioredis would print each of them besides.
+    client.on('error', () => undefined);
+    return client;
+  } catch (cause) {
+    throw new RateLimitConfigurationError([`option redis: ioredis does not take it: ${String(cause)}`]);
+  }
 }
 
 async function loadIoredis(): Promise<RedisConstructor> {

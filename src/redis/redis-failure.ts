@@ -1,7 +1,7 @@
 import { StoreUnavailableError, type StoreFailureKind } from '../core/errors.ts';
 
-/** The first word of an error reply, and what it means to us. */
-const KIND_OF_REPLY: Readonly<Record<string, StoreFailureKind>> = {
+/** Error replies of Redis by their code, and what they mean to us. */
+const KIND_OF_CODE: Readonly<Record<string, StoreFailureKind>> = {
   READONLY: 'readonly',
   OOM: 'out-of-memory',
   NOPERM: 'no-permission',
@@ -14,6 +14,8 @@ const KIND_OF_REPLY: Readonly<Record<string, StoreFailureKind>> = {
   MASTERDOWN: 'loading',
   BUSY: 'busy',
 };
+/** Redis 6.2 puts the code of an error in a script behind words of its own: `ERR Error running script …: -OOM …`. */
+const CODE = new RegExp(`(?:^|[-:] ?)(${Object.keys(KIND_OF_CODE).join('|')})\\b`);
 
 /** Errors that our own scripts raise about their arguments: faults of the caller, not of the store. */
 const isOurs = (message: string): boolean => message.includes('ERR floodgate:');
@@ -22,7 +24,8 @@ const isOurs = (message: string): boolean => message.includes('ERR floodgate:');
 export function redisFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error(String(error));
   if (isOurs(message)) return new TypeError(message, { cause: error });
+  const code = CODE.exec(message)?.[1];
   const isReply = (error as Error).name === 'ReplyError';
-  const kind = isReply ? (KIND_OF_REPLY[message.split(' ', 1)[0]!] ?? 'unknown') : 'connection';
+  const kind = code ? KIND_OF_CODE[code]! : isReply ? 'unknown' : 'connection';
   return new StoreUnavailableError(kind, `Redis: ${message}`, { cause: error });
 }

@@ -1,32 +1,34 @@
-import { assertCallId, assertCharges, type Charge } from '../core/charge.ts';
-import type { Budget, Decision, Preview } from '../core/decision.ts';
+import { assertCallId, assertCharges, logName, type Charge } from '../core/charge.ts';
+import { denialBy, type Budget, type Decision, type Preview, type Refusal } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 
-/** What Redis Cluster hashes of a key: the part in its first braces, when there is one that is not empty. */
-const hashTag = (key: string): string => /\{([^}]+)\}/.exec(key)?.[1] ?? key;
+/** What Redis Cluster hashes of a key: the part in its first braces, or all of it when there is none or it is empty. */
+function hashTag(charge: Charge): string {
+  const { key } = charge;
+  const open = key.indexOf('{');
+  const close = key.indexOf('}', open + 1);
+  return open >= 0 && close > open + 1 ? key.slice(open + 1, close) : logName(charge);
+}
 
 /**
  * Splits each request by hash tag, since one script call on Redis Cluster reaches one slot. The parts are charged one
  * after another in the order of the request: whoever asks puts the narrowest identity first, so that a client over
  * its own limit cannot hold charges on a budget that all share. A part that refuses or fails gives back what the
- * earlier parts took. All parts share the deadline of the call: after it nobody waits for the answer, and nothing more
- * is charged.
+ * earlier parts took. All parts share the time of the call: after it, nobody waits and nothing more is charged.
  */
 export class SlotStore implements RateLimitStore {
   readonly #inner: RateLimitStore;
-  readonly #deadlineMs: number;
 
-  constructor(inner: RateLimitStore, deadlineMs: number) {
+  constructor(inner: RateLimitStore) {
     this.#inner = inner;
-    this.#deadlineMs = deadlineMs;
   }
 
-  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
+  async consume({ id, charges, withinMs = Infinity }: ConsumeRequest): Promise<Decision> {
     // The whole request, before any part of it is sent.
     assertCallId(id);
     assertCharges(charges);
-    const endsAt = performance.now() + this.#deadlineMs;
+    const endsAt = performance.now() + withinMs;
     const taken: Charge[] = [];
     const judged = new Map<Charge, Budget>();
     const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
@@ -36,13 +38,13 @@ export class SlotStore implements RateLimitStore {
         const decision = await this.#inner.consume({ id, charges: part });
         part.forEach((charge, i) => judged.set(charge, decision.budgets[i]!));
         if (!decision.allowed) {
-          await this.#giveBack(id, taken);
+          this.#giveBack(id, taken);
           return { ...decision, budgets: budgets() };
         }
         taken.push(...part);
       }
     } catch (error) {
-      await this.#giveBack(id, taken);
+      this.#giveBack(id, taken);
       throw error;
     }
     return { allowed: true, id, budgets: budgets() };
@@ -50,13 +52,14 @@ export class SlotStore implements RateLimitStore {
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
     const judged = new Map<Charge, Budget>();
-    let refused: Preview | undefined;
+    const refusals: Refusal[] = [];
     for (const part of bySlot(charges)) {
       const preview = await this.#inner.peek(part);
       part.forEach((charge, i) => judged.set(charge, preview.budgets[i]!));
-      if (!preview.allowed) refused ??= preview;
+      if (!preview.allowed) refusals.push(...preview.refusedBy);
     }
-    return { ...(refused ?? { allowed: true }), budgets: charges.map((charge) => judged.get(charge)!) };
+    const budgets = charges.map((charge) => judged.get(charge)!);
+    return denialBy(refusals, budgets) ?? { allowed: true, budgets };
   }
 
   async refund(request: RefundRequest): Promise<void> {
@@ -67,20 +70,16 @@ export class SlotStore implements RateLimitStore {
     await Promise.all(bySlot(charges).map((part) => this.#inner.reset(part)));
   }
 
-  async close(): Promise<void> {
-    await this.#inner.close?.();
-  }
-
-  /** Best effort: what cannot be given back leaves with the window. */
-  async #giveBack(id: string, charges: readonly Charge[]): Promise<void> {
-    if (charges.length > 0) await this.refund({ id, charges }).catch(() => undefined);
+  /** Best effort, and nobody waits for it: what cannot be given back leaves with the window. */
+  #giveBack(id: string, charges: readonly Charge[]): void {
+    if (charges.length > 0) this.refund({ id, charges }).catch(() => undefined);
   }
 }
 
 function bySlot(charges: readonly Charge[]): readonly (readonly Charge[])[] {
   const parts = new Map<string, Charge[]>();
   for (const charge of charges) {
-    const tag = hashTag(charge.key);
+    const tag = hashTag(charge);
     const part = parts.get(tag);
     if (part) part.push(charge);
     else parts.set(tag, [charge]);

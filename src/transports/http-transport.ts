@@ -6,15 +6,31 @@ import type { Transport } from './transport.ts';
 export interface HttpAdapter {
   setHeader(response: unknown, name: string, value: string): unknown;
   isHeadersSent(response: unknown): boolean;
+  getHttpServer(): unknown;
+}
+
+interface EventSource {
+  on(event: string, listener: (socket: { readonly remoteAddress?: string }) => void): unknown;
 }
 
 /** HTTP through whatever adapter the application runs on. */
 export class HttpTransport implements Transport {
   // A function, since an application may be given its adapter after its modules are built.
-  readonly #adapter: () => HttpAdapter;
+  readonly #adapter: () => HttpAdapter | undefined;
 
-  constructor(adapter: () => HttpAdapter) {
+  /** @param adapter none in an application without HTTP */
+  constructor(adapter: () => HttpAdapter | undefined) {
     this.#adapter = adapter;
+  }
+
+  /**
+   * A socket knows its peer's address only while it is connected, unless it was asked before: a client that resets its
+   * connection right after the request would otherwise have none when the rules are decided.
+   */
+  start(): void {
+    const server = this.#adapter()?.getHttpServer() as Partial<EventSource> | undefined;
+    const remember = (socket: { readonly remoteAddress?: string }): void => void socket.remoteAddress;
+    for (const event of ['connection', 'secureConnection']) server?.on?.(event, remember);
   }
 
   carries(context: ExecutionContext): boolean {
@@ -34,7 +50,7 @@ export class HttpTransport implements Transport {
   publish(context: ExecutionContext, fields: HeaderFields): void {
     const adapter = this.#adapter();
     const response: unknown = context.switchToHttp().getResponse();
-    if (adapter.isHeadersSent(response)) return;
+    if (!adapter || adapter.isHeadersSent(response)) return;
     for (const name in fields) adapter.setHeader(response, name, fields[name]!);
   }
 }

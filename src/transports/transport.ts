@@ -3,6 +3,8 @@ import type { HeaderFields } from './rate-limit-headers.ts';
 
 /** Where a request comes from and how an answer leaves. */
 export interface Transport {
+  /** Called once, before the first request can arrive. */
+  start(): void;
   /** Whether this transport carries the request. Others pass through untouched. */
   carries(context: ExecutionContext): boolean;
   /** The client's address as the transport reports it, if it has one. */

@@ -54,8 +54,8 @@ async function demo(args: readonly string[]): Promise<number> {
 }
 
 /** @returns whether the promise held */
-async function watchSale({ urls }: Shops): Promise<boolean> {
-  const client = new ShopClient(urls);
+async function watchSale({ ports }: Shops): Promise<boolean> {
+  const client = new ShopClient(ports);
   const sale = new Sale(client);
   const view: View = isTerminal && stdout.columns >= LIVE_COLUMNS ? new LiveView(print, paint) : new LineView(print);
   const over = sale.play().then(() => true);

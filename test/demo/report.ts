@@ -6,7 +6,7 @@ import { judge, type Finding, type Verdict } from './verdict.ts';
 import type { Visit } from './visit.ts';
 
 const WINDOW = `${WINDOW_MS / 1_000} s`;
-const LONGEST_BAR = 34;
+const LONGEST_BAR = 45;
 
 /** What is to be said when the sale is over. */
 export function report(visits: readonly Visit[], paint: Paint): { lines: readonly string[]; held: boolean } {
@@ -24,13 +24,13 @@ export function report(visits: readonly Visit[], paint: Paint): { lines: readonl
 function found({ findings, longestRoundTripMs, needlessRefusals }: Verdict, visits: readonly Visit[], paint: Paint) {
   const refused = visits.filter(({ outcome }) => outcome === 'refused').length;
   const undecided = visits.filter(({ outcome }) => outcome === 'undecided').length;
-  const dating = `each admission dated between its request and its answer, ${Math.ceil(longestRoundTripMs)} ms at most`;
+  const dating = `Each admission is dated between its request and its answer: ${Math.ceil(longestRoundTripMs)} ms at most.`;
   return [
     paint.strong('What the oracle found'),
     ...findings.map((finding) => findingLine(finding, paint)),
     `  refused although there was room: ${needlessRefusals} of ${refused}`,
     ...(undecided > 0 ? [`  answered 503, since the store did not decide in time: ${undecided}`] : []),
-    paint.faint(`  (${dating})`),
+    paint.faint(`  ${dating}`),
   ];
 }
 
@@ -42,20 +42,22 @@ function findingLine({ promise: { counts, limit }, most }: Finding, paint: Paint
 function compared({ findings }: Verdict, visits: readonly Visit[], paint: Paint): readonly string[] {
   const orders = visits.filter(({ kind }) => kind === 'order');
   const ours = findings.find(({ promise }) => promise === SALE)!;
-  const rivals = RIVALS.map(({ name, algorithm }) => {
-    return { name, most: mostAdmittedInAnyWindow(admittedBy(algorithm, orders), WINDOW_MS) };
+  const ofRivals = RIVALS.flatMap(({ name, flaw, algorithm }) => {
+    const most = mostAdmittedInAnyWindow(admittedBy(algorithm, orders), WINDOW_MS);
+    return [bar(name, most, paint), paint.faint(`      ${flaw}`)];
   });
   return [
-    paint.strong(`The same ${orders.length} clicks under the same limits: most orders admitted in any ${WINDOW}`),
-    ...[{ name: 'Floodgate', most: ours.most }, ...rivals].map(({ name, most }) => bar(name, most, paint)),
+    paint.strong(`Most orders admitted in any ${WINDOW}, had others decided the same ${orders.length} clicks`),
+    bar('Floodgate', ours.most, paint),
+    ...ofRivals,
   ];
 }
 
-/** What is above the limit in another colour and shape. */
+/** What is above the limit has another colour and shape. */
 function bar(name: string, units: number, paint: Paint): string {
   const allowed = Math.min(units, SALE.limit);
   const isCut = units > LONGEST_BAR;
   const above = (isCut ? LONGEST_BAR - 1 : units) - allowed;
   const blocks = paint.good('█'.repeat(allowed)) + paint.bad('▒'.repeat(above) + (isCut ? '…' : ''));
-  return `  ${name.padEnd(30)}${String(units).padStart(4)}  ${blocks}`;
+  return `  ${name.padEnd(26)}${String(units).padStart(3)}  ${blocks}`;
 }

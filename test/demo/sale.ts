@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockMs } from './clock.ts';
-import { bot, clicksOfTheSale, crowd, type Click, type Customer } from './scenario.ts';
+import { bot, crowd, momentsOfTheSale, type Click, type Customer } from './scenario.ts';
 import type { DatedAnswer, ShopClient, ShopRequest } from './shop-client.ts';
 import type { Outcome, Visit } from './visit.ts';
 
@@ -12,7 +11,7 @@ const LOG_IN_MS = 1_000;
 export class Sale {
   readonly visits: Visit[] = [];
   readonly #client: ShopClient;
-  readonly #openedAt = clockMs() + LOG_IN_MS;
+  readonly #openedAt = performance.now() + LOG_IN_MS;
   readonly #tokens = new Map<Customer, string>();
 
   constructor(client: ShopClient) {
@@ -21,24 +20,26 @@ export class Sale {
 
   /** Milliseconds since it opened. */
   get now(): number {
-    return clockMs() - this.#openedAt;
+    return performance.now() - this.#openedAt;
   }
 
   async play(): Promise<void> {
     await Promise.all([...crowd, bot].map((customer) => this.#logIn(customer)));
     await Promise.all(
-      clicksOfTheSale().map(async (click) => {
-        await sleep(Math.max(0, click.at - this.now));
-        await this.#visit(
-          click,
-          click.kind === 'order' ? this.#order(click.customer) : logIn(click.customer, WRONG_CODE),
-        );
+      momentsOfTheSale().map(async ({ at, clicks }) => {
+        await sleep(Math.max(0, at - this.now));
+        await Promise.all(clicks.map((click) => this.#click(click)));
       }),
     );
   }
 
+  async #click(click: Click): Promise<void> {
+    const { kind, customer } = click;
+    await this.#visit(click, kind === 'order' ? this.#order(customer) : logIn(customer, WRONG_CODE));
+  }
+
   async #logIn(customer: Customer): Promise<void> {
-    const click: Click = { at: this.now, kind: 'log-in', by: customer === bot ? 'bot' : 'crowd', customer };
+    const click: Click = { kind: 'log-in', by: customer === bot ? 'bot' : 'crowd', customer };
     const { status, body } = await this.#visit(click, logIn(customer, RIGHT_CODE));
     if (status === 200) this.#tokens.set(customer, (JSON.parse(body) as { data: string }).data);
   }
@@ -49,7 +50,7 @@ export class Sale {
 
   async #visit({ kind, by, customer }: Click, request: ShopRequest): Promise<DatedAnswer> {
     const answer = await this.#client.send(request);
-    const { status, body, sentAt, answeredAt, arrivedAt } = answer;
+    const { status, body, sentAt, answeredAt } = answer;
     this.visits.push({
       kind,
       by,
@@ -57,7 +58,6 @@ export class Sale {
       address: customer.address,
       sentAt: sentAt - this.#openedAt,
       answeredAt: answeredAt - this.#openedAt,
-      arrivedAt: arrivedAt - this.#openedAt,
       outcome: outcomeOf(kind, status),
       answer: status === undefined ? body : `status ${status}`,
     });

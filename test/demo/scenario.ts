@@ -1,11 +1,16 @@
 import type { Party } from './visit.ts';
 
-/** A request that is going to be sent; `at` counts milliseconds since the sale opened. */
+/** A request that somebody is going to send. */
 export interface Click {
-  readonly at: number;
   readonly kind: 'order' | 'log-in';
   readonly by: Party;
   readonly customer: Customer;
+}
+
+/** All that is sent at once; `at` counts milliseconds since the sale opened. */
+export interface Moment {
+  readonly at: number;
+  readonly clicks: readonly Click[];
 }
 
 export interface Customer {
@@ -29,24 +34,25 @@ const guesser: Customer = { phone: '13800000000', address: '198.51.100.99' };
 const EDGES_MS = [10_000, 20_000];
 const NEAR_EDGE_MS = 100;
 
-const moments = (from: number, to: number, every: number): readonly number[] =>
-  Array.from({ length: Math.ceil((to - from) / every) }, (_, i) => from + i * every);
-
 /** The whole sale: the same clicks at the same moments every time. */
-export function clicksOfTheSale(): readonly Click[] {
-  const order = (by: Party, at: number, customer: Customer): Click => ({ at, kind: 'order', by, customer });
-  const member = (i: number): Customer => crowd[i % CROWD]!;
-  const early = [1_000, 1_500].map((at, i) => order('crowd', at, member(i)));
-  const bursts = EDGES_MS.flatMap((edge) => [edge - NEAR_EDGE_MS, edge + NEAR_EDGE_MS]).flatMap((at) =>
-    crowd.map((customer) => order('crowd', at, customer)),
-  );
-  const stragglers = moments(10_600, SALE_MS, 250).map((at, i) => order('crowd', at, member(i)));
-  const hammering = moments(2_000, SALE_MS, 50).map((at) => order('bot', at, bot));
-  const guesses = moments(500, SALE_MS, 200).map((at): Click => ({
-    at,
-    kind: 'log-in',
-    by: 'guesser',
-    customer: guesser,
+export function momentsOfTheSale(): readonly Moment[] {
+  const ofCrowd = (customer: Customer): Click => ({ kind: 'order', by: 'crowd', customer });
+  const earlyBirds = [1_000, 1_500].map((at, i) => ({ at, clicks: [ofCrowd(crowd[i]!)] }));
+  const rushes = EDGES_MS.flatMap((edge) => [edge - NEAR_EDGE_MS, edge + NEAR_EDGE_MS]);
+  const whoeverIsLeft = (i: number): Click => ofCrowd(crowd[i % CROWD]!);
+  return [
+    ...earlyBirds,
+    ...rushes.map((at) => ({ at, clicks: crowd.map(ofCrowd) })),
+    ...every(250, 10_600, whoeverIsLeft),
+    ...every(50, 2_000, () => ({ kind: 'order', by: 'bot', customer: bot })),
+    ...every(200, 500, () => ({ kind: 'log-in', by: 'guesser', customer: guesser })),
+  ];
+}
+
+/** One click each so many milliseconds, until the sale ends. */
+function every(ms: number, from: number, click: (i: number) => Click): readonly Moment[] {
+  return Array.from({ length: Math.ceil((SALE_MS - from) / ms) }, (_, i) => ({
+    at: from + i * ms,
+    clicks: [click(i)],
   }));
-  return [...early, ...bursts, ...stragglers, ...hammering, ...guesses].sort((a, b) => a.at - b.at);
 }

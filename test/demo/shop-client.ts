@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { clockMs } from './clock.ts';
 
 export interface ShopRequest {
   readonly path: string;
@@ -12,7 +11,7 @@ export interface ShopRequest {
   readonly body?: unknown;
 }
 
-/** An answer and its dates, all by {@link clockMs}. */
+/** An answer and its dates, by `performance.now`. */
 export interface DatedAnswer {
   /** Absent when none came. */
   readonly status?: number;
@@ -20,47 +19,47 @@ export interface DatedAnswer {
   readonly body: string;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** When the request reached the shop, as the shop says. */
-  readonly arrivedAt: number;
 }
-
-/** The header in which the shop says when a request reached it. */
-export const ARRIVED_AT = 'x-demo-arrived-at';
 
 const PATIENCE_MS = 5_000;
 
 /** Sends requests to the processes of the shop in turn. */
 export class ShopClient {
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #urls: readonly string[];
+  readonly #ports: readonly number[];
   #sent = 0;
 
-  constructor(urls: readonly string[]) {
-    this.#urls = urls;
+  constructor(ports: readonly number[]) {
+    this.#ports = ports;
   }
 
   async send(shopRequest: ShopRequest): Promise<DatedAnswer> {
-    const sentAt = clockMs();
+    const sentAt = performance.now();
     try {
       const response = await this.#responseTo(shopRequest);
-      const answeredAt = clockMs();
-      const arrivedAt = Number(response.headers[ARRIVED_AT]);
-      return { status: response.statusCode!, body: await text(response), sentAt, answeredAt, arrivedAt };
+      const answeredAt = performance.now();
+      return { status: response.statusCode!, body: await text(response), sentAt, answeredAt };
     } catch (error) {
-      return { body: (error as Error).message, sentAt, answeredAt: clockMs(), arrivedAt: sentAt };
+      return { body: (error as Error).message, sentAt, answeredAt: performance.now() };
     }
   }
 
   async #responseTo({ path, address, token, body }: ShopRequest): Promise<IncomingMessage> {
-    const headers = {
-      'x-forwarded-for': address,
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: token }),
-    };
-    const url = this.#urls[this.#sent++ % this.#urls.length]! + path;
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    const sending = request(url, { method: 'POST', agent: this.#agent, headers, signal });
-    sending.end(JSON.stringify(body ?? {}));
+    const sending = request({
+      method: 'POST',
+      host: '127.0.0.1',
+      port: this.#ports[this.#sent++ % this.#ports.length]!,
+      path,
+      headers: {
+        'x-forwarded-for': address,
+        ...(token !== undefined && { authorization: token }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      agent: this.#agent,
+      timeout: PATIENCE_MS,
+    });
+    sending.once('timeout', () => sending.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
+    sending.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(sending, 'response')) as [IncomingMessage];
     return response;
   }

@@ -5,11 +5,11 @@ import type { ShopOptions } from '../../examples/seckill/shop-options.ts';
 
 /** The running processes of the shop. */
 export interface Shops {
-  readonly urls: readonly string[];
+  readonly ports: readonly number[];
   close(): Promise<void>;
 }
 
-const STARTUP_MS = 10_000;
+const STARTUP_MS = 14_000;
 
 /** @throws Error when a process does not open in time; none is left then. */
 export async function openShops(count: number, options: ShopOptions): Promise<Shops> {
@@ -18,7 +18,7 @@ export async function openShops(count: number, options: ShopOptions): Promise<Sh
     await Promise.all(shops.map(endProcess));
   };
   try {
-    return { urls: await Promise.all(shops.map(openedAt)), close };
+    return { ports: await Promise.all(shops.map(openedAt)), close };
   } catch (error) {
     await close();
     throw error;
@@ -32,13 +32,16 @@ const startProcess = (options: ShopOptions): ChildProcess =>
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 
-function openedAt(shop: ChildProcess): Promise<string> {
+function openedAt(shop: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`the shop did not open within ${STARTUP_MS} ms`)), STARTUP_MS);
+    const timer = setTimeout(
+      () => reject(new Error(`the shop did not open within ${STARTUP_MS / 1_000} s`)),
+      STARTUP_MS,
+    );
     shop.once('exit', (code) => reject(new Error(`the shop closed with ${code} before it opened`)));
-    shop.once('message', (url) => {
+    shop.once('message', (port) => {
       clearTimeout(timer);
-      resolve(url as string);
+      resolve(port as number);
     });
   });
 }

@@ -25,8 +25,8 @@ export function timelineRows(visits: readonly Visit[], nowMs: number, paint: Pai
     return row(title, cells, `${own.filter(isAdmitted).length} of ${own.length}`);
   });
   const gauge = Array.from({ length: COLUMNS }, (_, column) => {
-    const end = Math.min((column + 1) * COLUMN_MS, nowMs);
-    return end < column * COLUMN_MS ? ' ' : level(ordersInWindow(visits, end), paint);
+    if (column * COLUMN_MS >= nowMs) return ' ';
+    return level(ordersInWindow(visits, Math.min((column + 1) * COLUMN_MS, nowMs)), paint);
   });
   const inWindow = `${ordersInWindow(visits, nowMs)}, limit ${SALE.limit}`;
   return [paint.faint(axis()), ...rows, row('last 10 s', gauge, inWindow)];
@@ -54,7 +54,7 @@ function axis(): string {
   const ticks = Array.from({ length: Math.ceil(COLUMNS / TICK_COLUMNS) }, (_, i) =>
     `${(i * TICK_COLUMNS * COLUMN_MS) / 1_000} s`.padEnd(TICK_COLUMNS),
   );
-  return row('', ticks, '').trimEnd();
+  return row('', [ticks.join('').slice(0, COLUMNS).padEnd(COLUMNS)], 'admitted');
 }
 
 /** How many were admitted, or else how densely it was refused. */

@@ -73,8 +73,8 @@ function faultsOfAnswers(visits: readonly Visit[]): readonly string[] {
   const failed = visits.filter(({ outcome }) => outcome === 'failed');
   if (failed.length === 0) return [];
   const answers = [...new Set(failed.map(({ answer }) => answer))].join(', ');
-  return [`${failed.length} requests were answered with neither yes nor no: ${answers}.`];
+  return [`Requests answered with neither yes nor no: ${failed.length} (${answers}).`];
 }
 
 const faultsOfRefusals = (needless: number): readonly string[] =>
-  needless === 0 ? [] : [`${needless} requests were refused although there was room for them.`];
+  needless === 0 ? [] : [`Requests refused although there was room for them: ${needless}.`];

@@ -5,11 +5,9 @@ export interface Visit {
   /** The phone number that identifies the customer. */
   readonly customer: string;
   readonly address: string;
-  /** The decision was made at some moment from `sentAt` to `answeredAt`, both by the clock of the demo. */
+  /** The decision was made at some moment from `sentAt` to `answeredAt`. */
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** When it reached the shop, by the clock of the machine. */
-  readonly arrivedAt: number;
   readonly outcome: Outcome;
   /** The HTTP status, or what went wrong instead. */
   readonly answer: string;

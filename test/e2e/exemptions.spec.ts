@@ -7,7 +7,7 @@ import { PLATFORMS } from '../support/nest-app.ts';
 const FREE = [200, 200, 200, 200, 200];
 const APPLICATION = { rules: [{ name: 'application', limit: 4 }] };
 
-@RateLimit({ name: 'controller', limit: 3 }, { name: 'burst', limit: 3, window: 1 })
+@RateLimit({ name: 'controller', limit: 2 }, { name: 'burst', limit: 3, window: 1 })
 @Controller('a')
 class AController {
   @SkipRateLimit()
@@ -15,7 +15,7 @@ class AController {
   skipsAll() {}
 
   @SkipRateLimit()
-  @RateLimit({ limit: 2 })
+  @RateLimit({ limit: 3 })
   @Get('skips-all-but-its-own')
   skipsAllButItsOwn() {}
 
@@ -28,7 +28,7 @@ class AController {
   @Get('skips-twice')
   skipsTwice() {}
 
-  @RateLimit.only({ limit: 2 })
+  @RateLimit.only({ limit: 3 })
   @Get('only')
   only() {}
 
@@ -69,12 +69,12 @@ describe.each(PLATFORMS)('a route on %s', (platform) => {
   const start = useApps();
 
   it.each([
-    ['is limited by the controller, though the application admits more', '/a/plain', [200, 200, 200, 429, 429]],
+    ['is limited by the controller, though the application admits more', '/a/plain', [200, 200, 429, 429, 429]],
     ['skips what stands further out', '/a/skips-all', FREE],
-    ['keeps its own rules when it skips the others', '/a/skips-all-but-its-own', [200, 200, 429, 429, 429]],
+    ['keeps its own rules when it skips the others', '/a/skips-all-but-its-own', [200, 200, 200, 429, 429]],
     ['skips rules by name and keeps the others', '/a/skips-controller', [200, 200, 200, 200, 429]],
     ['keeps rules whose names it does not skip', '/a/skips-twice', [200, 200, 200, 429, 429]],
-    ['replaces what stands further out', '/a/only', [200, 200, 429, 429, 429]],
+    ['replaces what stands further out', '/a/only', [200, 200, 200, 429, 429]],
     ['keeps all its own rules when one of them replaces', '/a/only-and-more', [200, 429, 429, 429, 429]],
     ['is exempt with its controller', '/skips/free', FREE],
     ['keeps its own rules when its controller is exempt', '/skips/limited', [200, 200, 429, 429, 429]],
@@ -90,7 +90,7 @@ describe.each(PLATFORMS)('a route on %s', (platform) => {
     for (const path of ['/a/skips-all', '/a/only', '/skips/free']) await app.statuses(2, path);
 
     expect(app.store.chargedKeys).toEqual(Array(2).fill('{method:GET /a/only}'));
-    expect(await app.statuses(3, '/a/plain')).toEqual([200, 200, 200]);
+    expect(await app.statuses(2, '/a/plain')).toEqual([200, 200]);
   });
 
   it('may replace what stands further out by the default rule', async () => {

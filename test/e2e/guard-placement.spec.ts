@@ -81,6 +81,15 @@ describe.each(PLATFORMS)('the guard on %s', (platform) => {
       expect(await app.statuses(3, '/user')).toEqual([401, 401, 429]);
     });
 
+    it('limits nothing when limits are switched off', async () => {
+      const app = await start(platform, {
+        controllers: guardedBy(RateLimitGuard),
+        options: { ...options, enabled: false },
+      });
+
+      expect(await app.statuses(3, '/address')).toEqual([200, 200, 200]);
+    });
+
     it('charges once where it is met twice', async () => {
       const app = await start(platform, { controllers: guardedBy(RateLimitGuard, RateLimitGuard), options });
 

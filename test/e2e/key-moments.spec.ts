@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Get, Post, UseGuards, type ExecutionContext } from '@nestjs/common';
+import { Controller, Get, Post, UseGuards } from '@nestjs/common';
 import { RateLimit, type AnonymousPolicy, type KeyFunction, type RateLimitOptions } from 'nestjs-floodgate';
 import { as, AuthenticationGuard, requestOf } from '../support/authentication.ts';
 import { useApps } from '../support/limited-app.ts';
@@ -55,6 +55,13 @@ describe.each(PLATFORMS)('the moment of a key rule on %s', (platform) => {
     expect(logger.errors).toEqual([]);
   });
 
+  it('is found anew for each request: what waited once is charged once', async () => {
+    const app = await start(platform, { controllers: routesLimitedBy(tenantIfAny) });
+    await app.statuses(3, '/keyed', as('alice', 'acme'));
+
+    expect(app.store.consumed.map(({ charges }) => charges.length)).toEqual([1, 1, 1]);
+  });
+
   it('is one moment only: a rule that was decided before the guards is not decided again', async () => {
     const app = await start(platform, { controllers: routesLimitedBy(() => 'everybody') });
 
@@ -84,12 +91,15 @@ describe.each(PLATFORMS)('the moment of a key rule on %s', (platform) => {
   });
 
   it('is after the guards when the rule says so, though the function has an identity before', async () => {
-    const times = { asked: 0 };
-    const key = (_: ExecutionContext) => `caller ${times.asked++ * 0}`;
+    let timesAsked = 0;
+    const key = () => {
+      timesAsked++;
+      return 'everybody';
+    };
     const app = await start(platform, { controllers: routesLimitedBy(key, { when: 'afterGuards' }) });
 
     expect(await app.statuses(3, '/keyed')).toEqual([401, 401, 401]);
-    expect(times.asked).toBe(0);
+    expect(timesAsked).toBe(0);
     expect(await app.statuses(3, '/keyed', as('alice'))).toEqual([200, 200, 429]);
   });
 });

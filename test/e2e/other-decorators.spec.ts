@@ -45,21 +45,6 @@ class DecoratedController {
   composed() {}
 }
 
-@Controller('bound')
-class BoundController {
-  constructor() {
-    this.get = this.get.bind(this);
-  }
-
-  @RateLimit({ limit: 1 })
-  @Get()
-  get() {}
-
-  @RateLimit({ limit: 1, type: 'IP' })
-  @Get('other')
-  other() {}
-}
-
 @Controller({ path: 'scoped', scope: Scope.REQUEST })
 class ScopedController {
   @UseGuards(AuthenticationGuard)
@@ -81,13 +66,6 @@ describe.each(PLATFORMS)('beside other decorators on %s', (platform) => {
     const app = await start(platform, { controllers: [DecoratedController] });
 
     expect(await app.statuses(2, path)).toEqual([200, 429]);
-  });
-
-  it('a rule limits a method that the constructor binds', async () => {
-    const app = await start(platform, { controllers: [BoundController] });
-
-    expect(await app.statuses(2, '/bound')).toEqual([200, 429]);
-    expect(await app.statuses(2, '/bound/other')).toEqual([200, 429]);
   });
 
   it('rules limit a controller that is made for each request, at both moments', async () => {

@@ -75,39 +75,58 @@ function sameNamed(path: string) {
 describe.each(PLATFORMS)('what shares a budget on %s', (platform) => {
   const start = useApps();
 
-  /** Two of these calls are admitted. */
-  const expectOneBudget = async (app: LimitedApp, ...calls: readonly (readonly [string, string])[]): Promise<void> => {
-    const isAdmitted: boolean[] = [];
+  const areAdmitted = async (app: LimitedApp, ...calls: readonly (readonly [string, string])[]) => {
+    const admitted: boolean[] = [];
     for (const [method, path] of calls) {
       const { status } = await app.call(method, path);
       expect([200, 201, 429]).toContain(status);
-      isAdmitted.push(status !== 429);
+      admitted.push(status !== 429);
     }
-    expect(isAdmitted).toEqual(calls.map((_, i) => i < 2));
+    return admitted;
   };
+  /** Of three calls on a budget of two. */
+  const ONE_BUDGET = [true, true, false];
 
   it('is every path of one handler', async () => {
     const app = await start(platform, { controllers: [OrdersController] });
 
-    await expectOneBudget(app, ['GET', '/orders/list'], ['GET', '/purchases/all'], ['GET', '/orders/all']);
+    expect(await areAdmitted(app, ['GET', '/orders/list'], ['GET', '/purchases/all'], ['GET', '/orders/all'])).toEqual(
+      ONE_BUDGET,
+    );
   });
 
   it('is every verb of one handler', async () => {
     const app = await start(platform, { controllers: [OrdersController] });
 
-    await expectOneBudget(app, ['GET', '/orders/anything'], ['PUT', '/orders/anything'], ['POST', '/orders/anything']);
+    expect(
+      await areAdmitted(app, ['GET', '/orders/anything'], ['PUT', '/orders/anything'], ['POST', '/orders/anything']),
+    ).toEqual(ONE_BUDGET);
   });
 
   it('is every value of a parameter in the path', async () => {
     const app = await start(platform, { controllers: [OrdersController] });
 
-    await expectOneBudget(app, ['GET', '/orders/1/items/2'], ['GET', '/orders/3/items/4'], ['GET', '/orders/1/items/5']);
+    expect(
+      await areAdmitted(app, ['GET', '/orders/1/items/2'], ['GET', '/orders/3/items/4'], ['GET', '/orders/1/items/5']),
+    ).toEqual(ONE_BUDGET);
   });
 
   it('is every query', async () => {
     const app = await start(platform, { controllers: [OrdersController] });
 
-    await expectOneBudget(app, ['GET', '/orders/list?x=1'], ['GET', '/orders/list?x=2'], ['GET', '/orders/list']);
+    expect(
+      await areAdmitted(app, ['GET', '/orders/list?x=1'], ['GET', '/orders/list?x=2'], ['GET', '/orders/list']),
+    ).toEqual(ONE_BUDGET);
+  });
+
+  it('is named as it was declared, whatever prefix the application has', async () => {
+    const app = await start(platform, {
+      controllers: [OrdersController],
+      configure: (nest) => nest.setGlobalPrefix('api'),
+    });
+
+    expect(await app.statuses(3, '/api/purchases/all')).toEqual([200, 200, 429]);
+    expect(new Set(app.store.chargedKeys)).toEqual(new Set(['{method:GET /orders/list}']));
   });
 
   it('is every version of one handler, and not the version of another', async () => {
@@ -146,8 +165,8 @@ describe.each(PLATFORMS)('what shares a budget on %s', (platform) => {
 
     expect(await app.statuses(2, '/left/same')).toEqual([200, 429]);
     expect(await app.statuses(2, '/right/same')).toEqual([200, 429]);
-    expect(app.store.chargedKeys).toContain('{method:GET /same [SameController in LeftModule]}');
-    expect(app.store.chargedKeys).toContain('{method:GET /same [SameController in RightModule]}');
+    expect(app.store.chargedKeys).toContain('{method:GET /same [SameController.get in LeftModule]}');
+    expect(app.store.chargedKeys).toContain('{method:GET /same [SameController.get in RightModule]}');
   });
 
   it('is one controller in two modules', async () => {
@@ -161,5 +180,6 @@ describe.each(PLATFORMS)('what shares a budget on %s', (platform) => {
 
     expect(await app.statuses(1, '/shared')).toEqual([200]);
     expect(await app.statuses(1, '/right/shared')).toEqual([429]);
+    expect(app.store.chargedKeys).toEqual(['{method:GET /shared}', '{method:GET /shared}']);
   });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { RateLimit } from 'nestjs-floodgate';
 import { from, requestOf } from '../support/authentication.ts';
+import { eventually } from '../support/eventually.ts';
 import { useApps } from '../support/limited-app.ts';
 import { LogLines } from '../support/log-lines.ts';
 import { PLATFORMS } from '../support/nest-app.ts';
@@ -27,6 +30,16 @@ describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
       expect((await app.get(path, { headers: { [header]: '198.51.100.1' } })).status).toBe(429);
     }
     expect(new Set(app.store.chargedKeys)).toEqual(new Set(['{ip:127.0.0.1}:GET /address']));
+  });
+
+  it('is known of a client that resets its connection right after its request', async () => {
+    const app = await start(platform, { controllers });
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, () => socket.resetAndDestroy());
+    await eventually(async () => app.store.consumed.length > 0);
+
+    expect(app.store.chargedKeys).toEqual(['{ip:127.0.0.1}:GET /address']);
   });
 
   it('is the one that the adapter takes from its proxy, when the application trusts it', async () => {
@@ -70,16 +83,20 @@ describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
     expect(await app.statuses(1, path, behind('198.51.100.2'))).toEqual([200]);
   });
 
-  it.each([
-    ['gives none', () => undefined],
-    [
-      'fails',
-      () => {
-        throw new Error('no address');
-      },
-    ],
-  ])('that cannot be found follows the rule’s policy, and is told once: a function that %s', async (_, ip) => {
+  it.each(['allow', 'deny'] as const)('that is not there is no way past a rule whose policy is %s', async (policy) => {
     const logger = new LogLines();
+    const options = { identity: { ip: () => undefined }, onStoreError: policy };
+    const app = await start(platform, { controllers, logger, options });
+
+    expect(await app.statuses(2, path)).toEqual([503, 503]);
+    expect(logger.errors).toEqual([expect.stringContaining('AddressController.get')]);
+  });
+
+  it('follows the rule’s policy when the application’s own function fails, and that is told once', async () => {
+    const logger = new LogLines();
+    const ip = (): string => {
+      throw new Error('no address');
+    };
     const options = { identity: { ip } };
     const app = await start(platform, { controllers, logger, options });
     expect(await app.statuses(3, path)).toEqual([200, 200, 200]);

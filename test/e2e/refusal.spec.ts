@@ -42,6 +42,10 @@ class RefusingController {
   @Get('no-message')
   noMessage() {}
 
+  @RateLimit({ limit: 1, message: (async () => failing()) as unknown as () => string })
+  @Get('late-message')
+  lateMessage() {}
+
   @RateLimit({ limit: 2, message: 'the short one' }, { limit: 1, window: '1m', message: 'the long one' })
   @Get('two')
   two() {}
@@ -131,6 +135,7 @@ describe.each(PLATFORMS)('a refusal on %s', (platform) => {
   it.each([
     ['fails', '/failing-message'],
     ['gives no text', '/no-message'],
+    ['rejects', '/late-message'],
   ])('tells the default when the message function %s, and is still a refusal', async (_, path) => {
     const logger = new LogLines();
     const app = await start(platform, { controllers, logger });

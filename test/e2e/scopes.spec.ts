@@ -86,7 +86,7 @@ describe.each(PLATFORMS)('where a rule stands on %s', (platform) => {
     expect(await app.statuses(2, '/b')).toEqual([200, 429]);
   });
 
-  it('it applies together with all rules on the way', async () => {
+  it('anywhere, it applies together with all rules on the way', async () => {
     @RateLimit({ limit: 3 })
     @Controller('a')
     class AController {

@@ -29,6 +29,12 @@ class OrdersController {
   @Get('swapped')
   swapped() {}
 
+  @RateLimit({ type: 'METHOD' }, { type: 'IP', when: 'afterGuards' }, { type: 'USER' })
+  @RateLimit({ key: () => 'tenant', when: 'afterGuards' })
+  @UseGuards(AuthenticationGuard)
+  @Get('every-kind')
+  everyKind() {}
+
   @RateLimit({ type: 'METHOD', limit: 2, when: 'beforeGuards' })
   @UseGuards(ClosedGuard)
   @Get('closed')
@@ -74,6 +80,13 @@ describe.each(PLATFORMS)('the two moments of one request on %s', (platform) => {
       [6, 8],
       [5, 7],
     ]);
+  });
+
+  it('asks for the narrowest identity first and for what all share last, however the rules are written', async () => {
+    const app = await start(platform, { controllers });
+    await app.get('/every-kind', as('alice'));
+
+    expect(app.store.chargedKeys.map((key) => /\w+/.exec(key)![0])).toEqual(['user', 'key', 'ip', 'method']);
   });
 
   it('asks the store nothing about a request whose first moment refused', async () => {

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
-import { StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
+import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { DeadlineStore } from '../../src/failure/deadline-store.ts';
-import { FailurePolicyStore, type StoreEvent } from '../../src/failure/failure-policy-store.ts';
+import { FailurePolicyStore } from '../../src/failure/failure-policy-store.ts';
+import type { StoreEvent } from '../../src/failure/store-events.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const wrapped = (now: () => number): RateLimitStore =>
   new FailurePolicyStore(new DeadlineStore(new MemoryStore({ now }), 1_000), { onStoreError: 'allow' });
@@ -47,7 +49,9 @@ const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
   const onEvent = (event: StoreEvent): void => {
     events.push(event.type === 'available' ? 'available' : event.error.kind);
   };
-  return { inner, events, store: new FailurePolicyStore(inner, { onStoreError, onEvent }) };
+  const clock = new ManualClock();
+  const store = new FailurePolicyStore(inner, { onStoreError, onEvent, now: clock.now });
+  return { inner, events, store, clock };
 };
 
 describe('a store that cannot decide', () => {
@@ -90,30 +94,64 @@ describe('a store that cannot decide', () => {
     await expect(store.consume({ id: 'a', charges: [charge()] })).rejects.toThrow('a bug');
   });
 
-  it('is told once when it fails and once when it answers again', async () => {
-    const { inner, store, events } = setUp();
-    for (const failure of [
-      undefined,
-      'connection',
-      'timeout',
-      'connection',
-      undefined,
-      undefined,
-      'timeout',
-    ] as const) {
+  it('is told once when it fails, and once when it answers without failing for a second', async () => {
+    const { inner, store, events, clock } = setUp();
+    for (const failure of [undefined, 'connection', 'timeout', undefined, 'connection'] as const) {
       inner.failure = failure;
       await store.peek([charge()]);
     }
+    expect(events).toEqual(['connection']);
+    inner.failure = undefined;
+    clock.advance(999);
+    await store.peek([charge()]);
+    expect(events).toEqual(['connection']);
+    clock.advance(1);
+    await store.peek([charge()]);
+    await store.peek([charge()]);
+    inner.failure = 'timeout';
+    await store.peek([charge()]);
     expect(events).toEqual(['connection', 'available', 'timeout']);
   });
 
-  it('is told of failures of single requests once for each kind', async () => {
-    const { inner, store, events } = setUp();
+  it('is not told again and again where some calls fail and others do not', async () => {
+    const { inner, store, events, clock } = setUp();
+    for (let i = 0; i < 100; i++) {
+      inner.failure = i % 2 === 0 ? 'out-of-memory' : undefined;
+      clock.advance(50);
+      await store.peek([charge()]);
+    }
+    expect(events).toEqual(['out-of-memory']);
+  });
+
+  it('is told of failures of single requests once a minute for each kind', async () => {
+    const { inner, store, events, clock } = setUp();
     for (const failure of ['wrong-type', undefined, 'wrong-type', 'cross-slot', undefined, 'wrong-type'] as const) {
       inner.failure = failure;
       await store.peek([charge()]);
     }
     expect(events).toEqual(['wrong-type', 'cross-slot']);
+    inner.failure = 'wrong-type';
+    clock.advance(60_000);
+    await store.peek([charge()]);
+    expect(events).toEqual(['wrong-type', 'cross-slot', 'wrong-type']);
+  });
+
+  it('counts any rejection of a store as a failure of it', async () => {
+    const { inner, store, events } = setUp('deny');
+    inner.failure = new Error('no route to host');
+    const call = store.consume({ id: 'a', charges: [charge()] });
+    await expect(call).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'unknown' });
+    expect(events).toEqual(['unknown']);
+  });
+
+  it('decides all the same when the listener fails', async () => {
+    const inner = new FailingStore();
+    inner.failure = 'connection';
+    const onEvent = (): never => {
+      throw new Error('a listener that fails');
+    };
+    const store = new FailurePolicyStore(inner, { onStoreError: 'allow', onEvent });
+    expect(await store.consume({ id: 'a', charges: [charge()] })).toMatchObject({ allowed: true });
   });
 });
 
@@ -136,6 +174,22 @@ describe('a full in-process store', () => {
     const strict = store.consume({ id: 'c', charges: [charge({ onStoreError: 'deny' })] });
     await expect(strict).rejects.toMatchObject({ kind: 'full' });
     expect(events).toEqual(['full']);
+  });
+
+  it('always has room for the keys that no client chooses', async () => {
+    const { store } = setUp('allow', 1);
+    await store.consume({ id: 'a', charges: [charge()] });
+    const method = charge({ limit: 1, isAlwaysTracked: true });
+    expect(await store.consume({ id: 'b', charges: [method] })).toMatchObject({ allowed: true });
+    expect(await store.consume({ id: 'c', charges: [charge(), method] })).toMatchObject({ allowed: false });
+  });
+
+  it('is not asked for ever when it is full for none of the charges', async () => {
+    const inner: RateLimitStore = Object.assign(new MemoryStore(), {
+      consume: () => Promise.reject(new StoreFullError(new Set(['another']), 1)),
+    });
+    const store = new FailurePolicyStore(inner, { onStoreError: 'allow' });
+    expect(await store.consume({ id: 'a', charges: [charge()] })).toMatchObject({ allowed: true, budgets: [] });
   });
 });
 
@@ -169,6 +223,13 @@ describe('a deadline', () => {
       });
     });
     await expect(call).resolves.toBeUndefined();
+  });
+
+  it('is the sooner one of the store and of the call', async () => {
+    const begun = performance.now();
+    const call = new DeadlineStore(never, 60_000).consume({ id: 'a', charges: [charge()], withinMs: 10 });
+    await expect(call).rejects.toMatchObject({ kind: 'timeout' });
+    expect(performance.now() - begun).toBeLessThan(500);
   });
 
   it('leaves no timer behind an answer', async () => {

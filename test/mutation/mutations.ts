@@ -102,24 +102,24 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: lua,
   },
   {
-    takesAway: 're-stamping is bounded',
+    takesAway: 're-stamping takes steps that the server can take',
     file: 'lua/consume.lua',
-    find: "'LIMIT', 0, MAX_RESTAMP",
-    replace: "'LIMIT', 0, 3000",
+    find: 'local RESTAMP_AT_ONCE = 1000',
+    replace: 'local RESTAMP_AT_ONCE = 10000',
     tests: lua,
   },
   {
     takesAway: 'a repetition is admitted on a full log',
     file: 'lua/consume.lua',
-    find: 'if holdsCall(i, 0) then return repeated() end',
+    find: 'if holdsCall(i) then return repeated() end',
     replace: '',
     tests: `${lua} ${redis}/redis-store`,
   },
   {
     takesAway: 'a repetition is not charged again',
     file: 'lua/consume.lua',
-    find: 'if holdsCall(i, added) then return false end',
-    replace: '',
+    find: '  if holdsRemains(i) then',
+    replace: '  if true then',
     tests: `${lua} ${redis}/redis-store`,
   },
   {
@@ -132,8 +132,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'stale units of an id are stamped anew',
     file: 'lua/consume.lua',
-    find: "redis.call('ZADD', KEYS[i], stampedMembers(cost)) -- what",
-    replace: '-- what',
+    find: "    redis.call('ZADD', KEYS[i], stampedMembers(cost))\n    return true",
+    replace: '    return true',
     tests: lua,
   },
   {

@@ -13,7 +13,6 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['redis', 6379],
   ['redis', true],
   ['redis', null],
-  ['redis', [{ host: 'localhost', port: 6379 }]],
   ['store', 'memory'],
   ['store', null],
   ['store', {}],
@@ -73,8 +72,24 @@ describe('a module option that cannot work', () => {
   it.each(FAULTY)('fails the start: %s %j', async (option, value) => {
     const message = await startMessageOfOptions(nested(option, value));
 
-    expect(message).toContain(`option ${option} `);
+    // A rule's option is named as in a rule, behind what it is a default of.
+    expect(message.replace('option defaults: ', 'option defaults.')).toContain(`option ${option} `);
     expect(message).toContain(`got ${shown(value)}`);
+  });
+
+  it.each<[string, unknown]>([
+    ['a list of nodes', [{ host: 'localhost', port: 6379 }]],
+    ['an empty list', []],
+  ])('fails the start: %s as redis', async (_, redis) => {
+    expect(await startMessageOfOptions({ redis })).toMatch(/option redis must be .*client/);
+  });
+
+  it.each<[string, unknown]>([
+    ['a URL', 'http://user:hunter2@localhost'],
+    ['options', { password: 'hunter2', port: 'six' }],
+    ['a list', ['redis://:hunter2@localhost']],
+  ])('never shows the password in %s', async (_, redis) => {
+    expect(await startMessageOfOptions({ redis, headers: 'wrong' })).not.toContain('hunter2');
   });
 
   it('fails the start: redis beside store', async () => {
@@ -130,6 +145,7 @@ describe('a module option that can work', () => {
     [{ identity: { ipv6Prefix: 128 } }],
     [{ defaults: { window: '60', limit: '5', cost: '2', type: 'IP', message: 'no', onStoreError: 'deny' } }],
     [{ rules: [] }],
+    [{ defaults: { cost: 30 }, rules: [{ limit: 100 }] }],
     [{ redis: undefined, store: undefined, keyPrefix: undefined, headers: undefined, identity: undefined }],
   ])('starts: %j', async (options) => {
     expect(await startMessageOfOptions(options)).toBe('');

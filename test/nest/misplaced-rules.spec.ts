@@ -24,6 +24,27 @@ class OnlyEventsController {
   onEvent() {}
 }
 
+@RateLimit({ limit: 1 })
+@Controller()
+class MixedController {
+  @Get()
+  get() {}
+
+  @MessagePattern()
+  onEvent() {}
+}
+
+@RateLimit({ limit: 1 })
+@Controller()
+class MixedExemptController {
+  @Get()
+  get() {}
+
+  @SkipRateLimit()
+  @MessagePattern()
+  onEvent() {}
+}
+
 @Controller()
 class HelperController {
   @Get()
@@ -88,6 +109,7 @@ describe('a rule where no HTTP request passes fails the start', () => {
   it.each<[string, Type, RegExp]>([
     ['on a microservice handler', EventsController, /EventsController\.onEvent: .*microservice handler/],
     ['on a controller without HTTP handlers', OnlyEventsController, /OnlyEventsController/],
+    ['on a controller with handlers of another transport', MixedController, /MixedController\.onEvent: .*microservice/],
     ['on a method that is no handler', HelperController, /HelperController\.helper: .*no HTTP route/],
     ['on a static member', StaticController, /StaticController\.create: .*static/],
   ])('%s', async (_, controller, message) => {
@@ -104,6 +126,10 @@ describe('a rule where no HTTP request passes fails the start', () => {
     ['on a GraphQL resolver', CatsResolver, /CatsResolver\.cats: .*GraphQL handler/],
   ])('%s', async (_, provider, message) => {
     expect(await startMessage({ providers: [provider] })).toMatch(message);
+  });
+
+  it('but not when the handlers of other transports are exempt', async () => {
+    expect(await startMessage({ controllers: [MixedExemptController] })).toBe('');
   });
 
   it('and all of them are named in one message', async () => {

@@ -8,7 +8,7 @@ import { useApps } from '../support/limited-app.ts';
 import { PLATFORMS } from '../support/nest-app.ts';
 import { useRedis } from '../support/redis.ts';
 import { freePort } from '../support/redis-server.ts';
-import { startErrorOf } from '../support/start-error.ts';
+import { startErrorOf, startMessageOfOptions } from '../support/start-error.ts';
 
 @Controller()
 class CountedController {
@@ -152,6 +152,13 @@ describe('a client that the application owns', () => {
     const app = await start('express', { controllers, options: { redis: client, keyPrefix: redis.keyPrefix } });
 
     expect(await app.statuses(3, '/counted')).toEqual([200, 200, 429]);
+  });
+
+  it('fails the start when it was closed already', async () => {
+    const client = new Redis(redis.url, { lazyConnect: true });
+    client.disconnect();
+
+    expect(await startMessageOfOptions({ redis: client })).toMatch(/option redis .*closed.*got "end"/);
   });
 
   it('adds its own key prefix to ours', async () => {

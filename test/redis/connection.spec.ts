@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
-import type { StoreEvent } from '../../src/failure/failure-policy-store.ts';
+import type { StoreEvent } from '../../src/failure/store-events.ts';
+import { RedisStore } from '../../src/redis/redis-store.ts';
 import { charge } from '../contract/store-contract.ts';
 import { freePort, startRedisServer, type RedisServer } from '../support/redis-server.ts';
 import { useRedis } from '../support/redis.ts';
@@ -67,7 +69,7 @@ describe('a store on Redis', () => {
     expect(performance.now() - begun).toBeLessThan(4_000);
     await expect(consume(store)).rejects.toMatchObject({ kind: 'connection' });
     await server({ port });
-    await until(async () => (await consume(store)).budgets.length === 1);
+    await until(async () => (await consume(store)).budgets.length === 1 && kinds(events).at(-1) === 'available');
     expect(kinds(events)).toEqual(['connection', 'available']);
   }, 20_000);
 
@@ -81,6 +83,50 @@ describe('a store on Redis', () => {
     const { store } = await open({ redis: own.replace('redis://', 'redis://:right@') });
     expect((await consume(store)).allowed).toBe(true);
   });
+
+  it('decides by numbers that the client gives as strings', async () => {
+    const texts = new Redis(url, { stringNumbers: true });
+    cleanUps.push(() => texts.quit());
+    const { store } = await open({ redis: texts });
+    const budget = charge({ limit: 1 });
+    expect((await consume(store, budget)).budgets[0]!.remaining).toBe(0);
+    expect((await consume(store, budget)).allowed).toBe(false);
+  });
+
+  it('takes no reply for a decision that is none', async () => {
+    for (const reply of ['OK', [], [1, 5], [2, 5, 1, 1, 0], ['x', 5, 1, 1, 0], null]) {
+      const odd = { status: 'ready', evalsha: async () => reply, eval: async () => reply } as unknown as Redis;
+      const store = new RedisStore(odd, { keyPrefix });
+      await expect(consume(store)).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'unknown' });
+    }
+  });
+
+  it.each([
+    ['a list', [] as unknown, 'a list'],
+    ['a client of another kind', new (class NodeRedis {})(), 'must be a URL'],
+    ['a closed client', () => closed(), 'not closed'],
+    ['options with a URL in them', { url: 'redis://u:secret@127.0.0.1' }, 'no url'],
+    ['a port that is none', { port: 'abc' }, 'port'],
+    ['a host that is none', { host: 5 }, 'host'],
+    ['another URL', 'http://u:secret@127.0.0.1:6379', 'redis://'],
+    ['a URL with a port that is none', 'redis://u:secret@127.0.0.1:99999', 'redis://'],
+  ])('does not start with %s, and tells no secrets', async (_, redis, reason) => {
+    const value = (typeof redis === 'function' ? await (redis as () => Promise<unknown>)() : redis) as string;
+    const failure: unknown = await createRateLimitStore({ redis: value }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: 'RateLimitConfigurationError',
+      message: expect.stringContaining(reason) as unknown,
+    });
+    expect(String(failure)).not.toContain('secret');
+  });
+  const closed = async (): Promise<Redis> => {
+    const ended = new Redis(url, { lazyConnect: true });
+    await ended.connect();
+    const gone = once(ended, 'end');
+    await ended.quit();
+    await gone;
+    return ended;
+  };
 
   it('does not start with a user who may not call scripts', async () => {
     const { url: own } = await server();
@@ -106,8 +152,7 @@ describe('a store on Redis', () => {
       }
       if (how === 'stopped') await server({ port: own.port });
       else own.resume();
-      await until(async () => (await consume(store)).budgets.length === 1);
-      expect(kinds(events).at(-1)).toBe('available');
+      await until(async () => (await consume(store)).budgets.length === 1 && kinds(events).at(-1) === 'available');
       expect(events).toHaveLength(2);
     },
     20_000,
@@ -124,7 +169,7 @@ describe('a store on Redis', () => {
         ({ kind }: { kind: string }) => kind === 'connection',
       ),
     );
-    for (let i = 0; i < 3; i++) await expect(consume(store, budget)).rejects.toThrow('not ready');
+    for (let i = 0; i < 3; i++) await expect(consume(store, budget)).rejects.toMatchObject({ kind: 'connection' });
     await server({ port: own.port });
     await until(async () => (await store.peek([budget])).budgets[0]!.remaining === 3);
   }, 20_000);

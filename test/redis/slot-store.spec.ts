@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
+import type { Charge } from '../../src/core/charge.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
@@ -8,7 +9,7 @@ import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.ts';
 
-const overMemory = (now: () => number): RateLimitStore => new SlotStore(new MemoryStore({ now }), 1_000);
+const overMemory = (now: () => number): RateLimitStore => new SlotStore(new MemoryStore({ now }));
 
 describeStore('SlotStore with all charges in one slot', overMemory);
 describeExactness('SlotStore with all charges in one slot', overMemory, 100);
@@ -27,7 +28,7 @@ describe('SlotStore', () => {
       refund: (request) => memory.refund(request),
       reset: (charges) => memory.reset(charges),
     };
-    const call = new SlotStore(slow, 10).consume({ id: 'a', charges: [first, second] });
+    const call = new SlotStore(slow).consume({ id: 'a', charges: [first, second], withinMs: 10 });
     await expect(call).rejects.toMatchObject({ kind: 'timeout' });
     expect((await memory.peek([first, second])).budgets.map(({ remaining }) => remaining)).toEqual([3, 3]);
   });
@@ -38,8 +39,8 @@ describe('a Redis Cluster', () => {
   let client: Cluster;
   let store: RateLimitStore;
   let calls = 0;
-  const consume = (...charges: readonly ReturnType<typeof charge>[]) => store.consume({ id: `c${calls++}`, charges });
-  const remaining = async (budget: ReturnType<typeof charge>) => (await store.peek([budget])).budgets[0]!.remaining;
+  const consume = (...charges: readonly Charge[]) => store.consume({ id: `c${calls++}`, charges });
+  const remaining = async (budget: Charge) => (await store.peek([budget])).budgets[0]!.remaining;
 
   beforeAll(async () => {
     cluster = await startRedisCluster();
@@ -68,6 +69,12 @@ describe('a Redis Cluster', () => {
     expect(await Promise.all(charges.map(remaining))).toEqual(charges.map((_, i) => (i === place ? 0 : 3)));
   });
 
+  it('keeps apart keys without a hash tag, whose windows are part of what is hashed', async () => {
+    const short = charge({ key: `plain${calls++}`, limit: 1 });
+    expect((await consume(short, { ...short, windowMs: 5_000 })).allowed).toBe(true);
+    expect((await consume(short, { ...short, windowMs: 5_000 })).allowed).toBe(false);
+  });
+
   it('gives a call back on all its masters', async () => {
     const charges = spread();
     await store.consume({ id: 'mine', charges });
@@ -78,13 +85,15 @@ describe('a Redis Cluster', () => {
     expect(await Promise.all(charges.map(remaining))).toEqual([3, 3, 3]);
   });
 
-  it('peeks at all budgets, and tells the first that refuses', async () => {
-    const charges = spread();
-    for (let i = 0; i < 3; i++) await consume(charges[1]!);
-    expect(await store.peek(charges)).toMatchObject({
+  it('peeks at all budgets, and tells all that refuse, the longest wait first', async () => {
+    const [a, b, c] = spread() as [Charge, Charge, Charge];
+    const slow = { ...c, windowMs: 60_000 };
+    for (let i = 0; i < 3; i++) await consume(b);
+    for (let i = 0; i < 3; i++) await consume(slow);
+    expect(await store.peek([a, b, slow])).toMatchObject({
       allowed: false,
-      budgets: [{ remaining: 3 }, { remaining: 0 }, { remaining: 3 }],
-      refusedBy: [{ key: charges[1]!.key }],
+      budgets: [{ remaining: 3 }, { remaining: 0 }, { remaining: 0 }],
+      refusedBy: [{ key: slow.key }, { key: b.key }],
     });
   });
 

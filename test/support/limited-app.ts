@@ -19,10 +19,10 @@ export interface LimitedAppParts extends StartOptions {
 export interface LimitedApp extends TestApp {
   readonly clock: ManualClock;
   readonly store: RecordingStore;
-  get(path: string, options?: CallOptions): Promise<Answer>;
-  post(path: string, options?: CallOptions): Promise<Answer>;
+  readonly get: (path: string, options?: CallOptions) => Promise<Answer>;
+  readonly post: (path: string, options?: CallOptions) => Promise<Answer>;
   /** The status of each of so many calls, one after another. */
-  statuses(times: number, path: string, options?: CallOptions): Promise<readonly number[]>;
+  readonly statuses: (times: number, path: string, options?: CallOptions) => Promise<readonly number[]>;
 }
 
 export type StartLimitedApp = (platform: Platform, parts: LimitedAppParts) => Promise<LimitedApp>;
@@ -54,13 +54,13 @@ export function useApps(): StartLimitedApp {
   };
 }
 
-function shorthands({ call }: TestApp): Pick<LimitedApp, 'get' | 'post' | 'statuses'> {
+function shorthands(app: TestApp): Pick<LimitedApp, 'get' | 'post' | 'statuses'> {
   return {
-    get: (path, options) => call('GET', path, options),
-    post: (path, options) => call('POST', path, options),
-    async statuses(times, path, options) {
+    get: (path, options) => app.call('GET', path, options),
+    post: (path, options) => app.call('POST', path, options),
+    statuses: async (times, path, options) => {
       const statuses: number[] = [];
-      for (let i = 0; i < times; i++) statuses.push((await call('GET', path, options)).status);
+      for (let i = 0; i < times; i++) statuses.push((await app.call('GET', path, options)).status);
       return statuses;
     },
   };

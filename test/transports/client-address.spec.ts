@@ -41,6 +41,14 @@ describe('the address of a client', () => {
     expect(clientAddress('2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', prefix)).toBe(address);
   });
 
+  it.each([
+    ['[2001:db8::1]:80', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['FE80:0::0:1%25en0', 'fe80::1'],
+  ])('is a single IPv6 address in one spelling, too: %s', (reported, address) => {
+    expect(clientAddress(reported, 128)).toBe(address);
+  });
+
   it('is the IPv4 address whatever the length of IPv6 networks', () => {
     expect(clientAddress('::ffff:203.0.113.7', 32)).toBe('203.0.113.7');
   });
@@ -84,12 +92,19 @@ describe('the address of a client', () => {
     const bits = (address: Uint8Array) => Array.from(address, (byte) => byte.toString(2).padStart(8, '0')).join('');
 
     fc.assert(
-      fc.property(bytes, fc.integer({ min: 0, max: 127 }), fc.integer({ min: 32, max: 128 }), (one, flipped, prefix) => {
-        one[0] = 0x20; // in the range of global addresses, clear of those that stand for IPv4
-        const other = Uint8Array.from(one, (byte, i) => (i === flipped >> 3 && i > 0 ? byte ^ (128 >> (flipped & 7)) : byte));
-        const isOneNetwork = bits(one).slice(0, prefix) === bits(other).slice(0, prefix);
-        expect(clientAddress(written(one), prefix) === clientAddress(written(other), prefix)).toBe(isOneNetwork);
-      }),
+      fc.property(
+        bytes,
+        fc.integer({ min: 0, max: 127 }),
+        fc.integer({ min: 32, max: 128 }),
+        (one, flipped, prefix) => {
+          one[0] = 0x20; // in the range of global addresses, clear of those that stand for IPv4
+          const other = Uint8Array.from(one, (byte, i) =>
+            i === flipped >> 3 && i > 0 ? byte ^ (128 >> (flipped & 7)) : byte,
+          );
+          const isOneNetwork = bits(one).slice(0, prefix) === bits(other).slice(0, prefix);
+          expect(clientAddress(written(one), prefix) === clientAddress(written(other), prefix)).toBe(isOneNetwork);
+        },
+      ),
     );
   });
 });

@@ -1,0 +1,107 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { logName } from '../core/charge.ts';
+import type { Allowed, Budget, Denied } from '../core/decision.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
+import type { ConsumeRequest, RateLimitStore } from '../core/rate-limit-store.ts';
+import { show } from '../core/show.ts';
+import { legacyHeaders, retryAfterHeader, type HeaderFields } from '../transports/rate-limit-headers.ts';
+import type { Transport } from '../transports/transport.ts';
+import { RULE_DEFAULTS } from './compile-rule.ts';
+import { RateLimitException } from './rate-limit.exception.ts';
+import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
+import type { Rule } from './rule.ts';
+import type { RuleCharge, RuleCharges } from './rule-charges.ts';
+import type { RuleLog } from './rule-log.ts';
+
+/** Told to clients that were refused because the store could not answer. */
+const UNAVAILABLE_RETRY_MS = 1_000;
+
+/** What a call took, or may have taken where its failure policy let it through. */
+export interface Taken {
+  readonly request: ConsumeRequest;
+  readonly decision: Allowed;
+}
+
+export interface Moment {
+  readonly rules: readonly Rule[];
+  /** Takes the rules that have no identity yet, where there is a later moment. */
+  readonly later?: Rule[];
+  /** Milliseconds that the store may take for its answer. */
+  readonly withinMs: number;
+  /** Budgets that an earlier moment charged: headers tell of them too. */
+  readonly earlier?: readonly Budget[];
+}
+
+interface Parts {
+  readonly store: RateLimitStore;
+  readonly transport: Transport;
+  readonly charges: RuleCharges;
+  readonly log: RuleLog;
+  readonly nextId: () => string;
+  /** Whether answers carry header fields besides `Retry-After`. */
+  readonly hasHeaders: boolean;
+}
+
+/** Decides the rules of one moment in one store call, and puts the answer into headers or an exception. */
+export class RuleDecider {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @returns undefined when nothing was to be decided
+   * @throws RateLimitException for a refusal; RateLimitUnavailableException or ForbiddenException by policy
+   */
+  async decide(
+    { rules, later, withinMs, earlier = [] }: Moment,
+    context: ExecutionContext,
+  ): Promise<Taken | undefined> {
+    try {
+      const charged = await this.#parts.charges.of(rules, context, later);
+      if (charged.length === 0) return undefined;
+      const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
+      const decision = await this.#parts.store.consume(request);
+      if (!decision.allowed) throw this.#refusal(decision, charged, context);
+      this.#publish(context, legacyHeaders([...earlier, ...decision.budgets]));
+      return { request, decision };
+    } catch (error) {
+      const isUnavailable = error instanceof StoreUnavailableError || error instanceof RateLimitUnavailableException;
+      if (isUnavailable)
+        this.#parts.transport.publish(context, retryAfterHeader({ retryAfterMs: UNAVAILABLE_RETRY_MS }));
+      throw error instanceof StoreUnavailableError ? new RateLimitUnavailableException(error) : error;
+    }
+  }
+
+  /** Best effort, and nobody waits for it: what cannot be given back leaves with the window. */
+  giveBack({ request: { id, charges }, decision: { receipt } }: Taken): void {
+    this.#parts.store.refund({ id, charges, receipt }).catch(() => undefined);
+  }
+
+  #refusal(denied: Denied, charged: readonly RuleCharge[], context: ExecutionContext): RateLimitException {
+    const [refusal] = denied.refusedBy;
+    this.#publish(context, legacyHeaders([refusal]));
+    this.#parts.transport.publish(context, retryAfterHeader(denied));
+    const { rule } = charged.find(({ charge }) => logName(charge) === logName(refusal))!;
+    return new RateLimitException(denied, this.#message(rule, denied, context));
+  }
+
+  #message(rule: Rule, denied: Denied, context: ExecutionContext): string {
+    if (typeof rule.message === 'string') return rule.message;
+    try {
+      const message: unknown = rule.message(denied, context);
+      if (typeof message === 'string') return message;
+      // A promise is none, and must not end the process if it is rejected.
+      void Promise.resolve(message).catch(() => undefined);
+      throw new TypeError(`it gave ${show(message)}, not a text`);
+    } catch (error) {
+      this.#parts.log.error(rule, `its message function failed: ${show(String(error))}`);
+      return RULE_DEFAULTS.message;
+    }
+  }
+
+  #publish(context: ExecutionContext, fields: HeaderFields): void {
+    if (this.#parts.hasHeaders) this.#parts.transport.publish(context, fields);
+  }
+}

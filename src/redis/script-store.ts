@@ -1,0 +1,113 @@
+import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { budgetsOf, denialOf, type Decision, type Preview, type Reading } from '../core/decision.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
+import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import { LuaScript } from './lua-script.ts';
+import type { RedisClient } from './redis-client.ts';
+import { redisFailure } from './redis-failure.ts';
+
+export interface ScriptStoreOptions {
+  /** First part of every key. */
+  readonly keyPrefix: string;
+  /** For tests: milliseconds that date decisions instead of the server's clock. Keys then live a minute longer. */
+  readonly now?: () => number;
+}
+
+interface Reply {
+  readonly allowed: boolean;
+  /** Microseconds, the moment of the decision. */
+  readonly now: number;
+  readonly readings: readonly Reading[];
+}
+
+/** One script call for all charges of a request, whose keys lie in one hash slot. */
+export class ScriptStore implements RateLimitStore {
+  readonly #consume = new LuaScript('consume');
+  readonly #peek = new LuaScript('peek');
+  readonly #refund = new LuaScript('refund');
+  readonly #client: RedisClient;
+  readonly #options: ScriptStoreOptions;
+
+  constructor(client: RedisClient, options: ScriptStoreOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Loading is a favour that a user may lack the right to; the call tells whether he has those that matter. */
+  async prepare(): Promise<void> {
+    const scripts = [this.#consume, this.#peek, this.#refund];
+    await this.#send((client) => Promise.allSettled(scripts.map((script) => script.load(client))));
+    await this.peek([{ key: '{floodgate}:start', limit: 1, windowMs: 1, cost: 1 }]);
+  }
+
+  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
+    assertCallId(id);
+    const { allowed, now, readings } = await this.#decide(this.#consume, charges, [id]);
+    if (!allowed) return denialOf(charges, readings)!;
+    return { allowed, id, budgets: budgetsOf(charges, readings), receipt: String(now) };
+  }
+
+  async peek(charges: readonly Charge[]): Promise<Preview> {
+    const { readings } = await this.#decide(this.#peek, charges, []);
+    return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
+  }
+
+  async refund({ id, charges }: RefundRequest): Promise<void> {
+    assertCallId(id);
+    assertCharges(charges);
+    await this.#run(this.#refund, mergeCharges(charges).merged, [id]);
+  }
+
+  async reset(charges: readonly Charge[]): Promise<void> {
+    assertCharges(charges);
+    await this.#send((client) => Promise.all(charges.map((charge) => client.unlink(this.#keyOf(charge)))));
+  }
+
+  #keyOf(charge: Charge): string {
+    return `${this.#options.keyPrefix}:${logName(charge)}`;
+  }
+
+  async #decide(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<Reply> {
+    assertCharges(charges);
+    const { merged, places } = mergeCharges(charges);
+    const { readings, ...decided } = parseReply(await this.#run(script, merged, head), merged.length);
+    return { ...decided, readings: places.map((place) => readings[place]!) };
+  }
+
+  async #run(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<unknown> {
+    const now = this.#options.now ? Math.round(this.#options.now() * 1_000) : '';
+    const keys = charges.map((charge) => this.#keyOf(charge));
+    const args = charges.flatMap(({ limit, windowMs, cost }) => [limit, windowMs, cost]);
+    return this.#send((client) => script.run(client, keys, [now, ...head, ...args]));
+  }
+
+  /** Commands given to a client that is not ready would wait, and be applied when nobody asks any more. */
+  async #send<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+    const { status } = this.#client;
+    if (status !== 'ready') throw new StoreUnavailableError('connection', `Redis: the client is not ready (${status})`);
+    try {
+      return await command(this.#client);
+    } catch (error) {
+      throw redisFailure(error);
+    }
+  }
+}
+
+/**
+ * The reply of consume.lua and peek.lua, as their heads describe it, for so many logs. Clients can be set to give
+ * numbers as strings. Anything else is no decision, and never taken for one.
+ */
+function parseReply(reply: unknown, logs: number): Reply {
+  const numbers = Array.isArray(reply) ? reply.map(Number) : [];
+  const [verdict, now] = numbers;
+  const isComplete = numbers.length === 2 + 3 * logs && numbers.every(Number.isFinite);
+  if (!isComplete || (verdict !== 0 && verdict !== 1)) {
+    throw new StoreUnavailableError('unknown', 'Redis: the reply of the script is no decision');
+  }
+  const readings = Array.from({ length: logs }, (_, i) => {
+    const [remaining, resetAfterMs, retryAfterMs] = numbers.slice(2 + 3 * i) as [number, number, number];
+    if (retryAfterMs === 0) return { remaining, resetAfterMs };
+    return { remaining, resetAfterMs, refusal: retryAfterMs < 0 ? {} : { retryAfterMs } };
+  });
+  return { allowed: verdict === 1, now: now!, readings };
+}
