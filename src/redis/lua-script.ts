@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { luaDir } from '../../lua/dir.cjs';
+import { LUA_SOURCES } from './lua-sources.ts';
 import { isClusterClient, type RedisClient } from './redis-client.ts';
-
-const read = (name: string): string => readFileSync(join(luaDir, `${name}.lua`), 'utf8');
 
 /** A script of the `lua` folder: loaded once, called by its hash. */
 export class LuaScript {
   readonly source: string;
   readonly sha1: string;
 
-  constructor(readonly name: 'consume' | 'peek' | 'refund') {
-    this.source = `${read('window')}\n${read(name)}`;
+  constructor(readonly name: keyof typeof LUA_SOURCES) {
+    this.source = LUA_SOURCES[name];
     this.sha1 = createHash('sha1').update(this.source).digest('hex');
   }
 

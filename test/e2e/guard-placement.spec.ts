@@ -81,6 +81,16 @@ describe.each(PLATFORMS)('the guard on %s', (platform) => {
       expect(await app.statuses(3, '/user')).toEqual([401, 401, 429]);
     });
 
+    it('limits the whole application with useGlobalGuards', async () => {
+      const app = await start(platform, {
+        controllers: guardedBy(AuthenticationGuard),
+        configure: (nest) => nest.useGlobalGuards(nest.get(RateLimitGuard)),
+        options,
+      });
+
+      expect(await app.statuses(3, '/address')).toEqual([401, 401, 429]);
+    });
+
     it('limits nothing when limits are switched off', async () => {
       const app = await start(platform, {
         controllers: guardedBy(RateLimitGuard),

@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { RateLimit } from 'nestjs-floodgate';
 import { from, requestOf } from '../support/authentication.ts';
-import { eventually } from '../support/eventually.ts';
 import { useApps } from '../support/limited-app.ts';
 import { LogLines } from '../support/log-lines.ts';
 import { PLATFORMS } from '../support/nest-app.ts';
@@ -30,16 +27,6 @@ describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
       expect((await app.get(path, { headers: { [header]: '198.51.100.1' } })).status).toBe(429);
     }
     expect(new Set(app.store.chargedKeys)).toEqual(new Set(['{ip:127.0.0.1}:GET /address']));
-  });
-
-  it('is known of a client that resets its connection right after its request', async () => {
-    const app = await start(platform, { controllers });
-    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
-    await once(socket, 'connect');
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, () => socket.resetAndDestroy());
-    await eventually(async () => app.store.consumed.length > 0);
-
-    expect(app.store.chargedKeys).toEqual(['{ip:127.0.0.1}:GET /address']);
   });
 
   it('is the one that the adapter takes from its proxy, when the application trusts it', async () => {

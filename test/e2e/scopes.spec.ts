@@ -140,6 +140,23 @@ describe.each(PLATFORMS)('two rules in one call on %s', (platform) => {
     expect(await app.statuses(3, other)).toEqual([200, 200, 429]);
   });
 
+  it('are one charge when they share a bucket: the smallest limit and the largest cost', async () => {
+    @RateLimit({ bucket: 'shared', limit: 6 })
+    @Controller()
+    class OneBucketController {
+      @RateLimit({ bucket: 'shared', limit: 4, cost: 2 })
+      @Get('narrow')
+      narrow() {}
+
+      @Get('wide')
+      wide() {}
+    }
+    const app = await start(platform, { controllers: [OneBucketController] });
+
+    expect(await app.statuses(3, '/narrow')).toEqual([200, 200, 429]);
+    expect(await app.statuses(3, '/wide')).toEqual([200, 200, 429]);
+  });
+
   it('admit again as soon as what used one up has left its window', async () => {
     const app = await start(platform, { controllers: [CoupledController] });
     await app.statuses(1, '/left');

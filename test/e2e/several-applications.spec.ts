@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, UseGuards, type INestApplication } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { RateLimit, RateLimitGuard, RateLimitModule } from 'nestjs-floodgate';
+import { MemoryStore, RATE_LIMIT_STORE, RateLimit, RateLimitGuard, RateLimitModule } from 'nestjs-floodgate';
 import { as, AuthenticationGuard } from '../support/authentication.ts';
 import { useApps } from '../support/limited-app.ts';
 import { call, PLATFORMS } from '../support/nest-app.ts';
+import { RecordingStore } from '../support/recording-store.ts';
 
 @UseGuards(AuthenticationGuard)
 @Controller()
@@ -100,6 +101,19 @@ describe('a test of the application', () => {
     const url = await overriddenBy({ canActivate: () => false });
 
     expect((await call(url + path, 'GET')).status).toBe(403);
+  });
+
+  it('sees what is charged by overriding the store', async () => {
+    const store = new RecordingStore(new MemoryStore());
+    const module = await Test.createTestingModule({ imports: [RateLimitModule.forRoot()], controllers })
+      .overrideProvider(RATE_LIMIT_STORE)
+      .useValue(store)
+      .compile();
+    app = module.createNestApplication({ logger: false });
+    await app.listen(0, '127.0.0.1');
+    await call((await app.getUrl()) + path, 'GET', as('alice'));
+
+    expect(store.chargedKeys).toEqual(['{ip:127.0.0.1}:GET /shared', '{method:GET /shared}']);
   });
 
   it('limits as the application does when it overrides nothing', async () => {

@@ -83,10 +83,16 @@ describe.each(PLATFORMS)('the two moments of one request on %s', (platform) => {
   });
 
   it('asks for the narrowest identity first and for what all share last, however the rules are written', async () => {
-    const app = await start(platform, { controllers });
+    const app = await start(platform, { controllers, options: { rules: [{ type: 'METHOD' }] } });
     await app.get('/every-kind', as('alice'));
 
-    expect(app.store.chargedKeys.map((key) => /\w+/.exec(key)![0])).toEqual(['user', 'key', 'ip', 'method']);
+    expect(app.store.chargedKeys).toEqual([
+      '{user:alice}:GET /every-kind',
+      '{key:tenant}:GET /every-kind',
+      '{ip:127.0.0.1}:GET /every-kind',
+      '{method:GET /every-kind}',
+      '{method:application}',
+    ]);
   });
 
   it('asks the store nothing about a request whose first moment refused', async () => {

@@ -2,7 +2,7 @@
  * Breaks the code on purpose, one rule at a time, in a copy of the repository, and runs the tests that must notice.
  * Usage: npm run mutate [-- text that the mutations contain]. Exit status 1 when one went unnoticed.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,9 @@ const testsPass = (tests: string): Promise<boolean> =>
     execFile('npm', args, { cwd: copy, timeout: 300_000 }, (error) => resolve(error === null));
   });
 
+/** The scripts run as they are embedded. */
+const embedLua = (): void => void execFileSync('node', ['lua/embed.mjs'], { cwd: copy });
+
 /** Whether the tests notice. */
 async function isNoticed({ file, find, replace, tests }: Mutation): Promise<boolean> {
   const path = join(copy, file);
@@ -45,6 +48,7 @@ async function isNoticed({ file, find, replace, tests }: Mutation): Promise<bool
   );
   const passed = await testsPass(tests);
   writeFileSync(path, original);
+  embedLua();
   return !passed;
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { MemoryStore, RateLimitConfigurationError, RateLimitModule } from 'nestjs-floodgate';
+import { connectionsDuring } from '../support/counting-server.ts';
 import { rootModule } from '../support/limited-app.ts';
 import { startErrorOf, startMessageOfOptions, startMessageOfRules } from '../support/start-error.ts';
 
@@ -118,16 +117,10 @@ describe('what is misconfigured', () => {
     ['a rule', { rules: [{ limit: 0 }] }],
     ['an option', { headers: 'draft-8' }],
   ])('%s fails the start before a connection opens', async (_, faulty) => {
-    let connections = 0;
-    const server = createServer((socket) => {
-      connections++;
-      socket.destroy();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const message = await startMessageOfOptions({ redis: `redis://127.0.0.1:${port}`, ...faulty });
-    server.close();
-    await once(server, 'close');
+    let message = '';
+    const connections = await connectionsDuring(async (redis) => {
+      message = await startMessageOfOptions({ redis, ...faulty });
+    });
 
     expect(message).toContain('Rate limiting is misconfigured');
     expect(connections).toBe(0);

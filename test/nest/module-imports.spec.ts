@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, Scope, type DynamicModule } from '@nestjs/common';
 import { RateLimitModule, type RateLimitModuleOptions } from 'nestjs-floodgate';
+import { connectionsDuring } from '../support/counting-server.ts';
 import { startErrorOf } from '../support/start-error.ts';
 
 describe('the module fails the start', () => {
@@ -23,6 +24,14 @@ describe('the module fails the start', () => {
     );
 
     expect(error?.message).toMatch(/imported once.*forRoot.*imported 2 times/);
+  });
+
+  it('before a connection opens', async () => {
+    const connections = await connectionsDuring((redis) =>
+      startErrorOf(importing(RateLimitModule.forRoot({ redis }), RateLimitModule.forRoot({ redis }))),
+    );
+
+    expect(connections).toBe(0);
   });
 
   it('when the bare class is imported', async () => {

@@ -41,6 +41,10 @@ describe('the key of a budget', () => {
     );
   });
 
+  it('of a place with a brace is not that of one that spells the brace out', () => {
+    expect(ruleKey(ruleOf({ place: 'GET /{a' }), address)).not.toBe(ruleKey(ruleOf({ place: 'GET /%7Ba' }), address));
+  });
+
   it('differs for any two places and names', () => {
     const place = fc.stringMatching(/^GET \/[a:#{%]{0,2}$/);
     const suffix = fc.stringMatching(/^a?$/);

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
+import { luaSources } from '../../lua/embed.mjs';
 import { LuaScript } from '../../src/redis/lua-script.ts';
 import { RedisStore } from '../../src/redis/redis-store.ts';
 import { charge } from '../contract/store-contract.ts';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
+
+describe('the scripts', () => {
+  it('are those of the lua folder: npm run embed:lua writes them', async () => {
+    expect(await readFile(new URL('../../src/redis/lua-sources.ts', import.meta.url), 'utf8')).toBe(luaSources());
+  });
+});
 
 describe('a script', () => {
   let server: RedisServer;

@@ -1,0 +1,23 @@
+// Writes the scripts of this folder into src/redis/lua-sources.ts, so that the library needs no file at run time and
+// works bundled into one. `npm run build` calls it; a test compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const read = (name) => readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8');
+const quoted = (text) => '`' + text.replace(/[\\`]|\$\{/g, '\\$&') + '`';
+
+export function luaSources() {
+  const scripts = ['consume', 'peek', 'refund'].map((name) => `  ${name}: WINDOW + ${quoted(read(name))},`);
+  return `// Made from lua/*.lua by lua/embed.mjs: change those.
+
+const WINDOW = ${quoted(`${read('window')}\n`)};
+
+/** The scripts, each with what they share before it. */
+export const LUA_SOURCES = {
+${scripts.join('\n')}
+} as const;
+`;
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  writeFileSync(new URL('../src/redis/lua-sources.ts', import.meta.url), luaSources());
+}

@@ -1,0 +1,72 @@
+/**
+ * Installs the packed library in applications as people have them, and runs a limited route in each.
+ * Usage: npm run test:consumers [-- text that the names contain]. Exit status 1 when one fails.
+ */
+import { execFileSync, execSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startRedisServer } from '../support/redis-server.ts';
+import { CONSUMERS, INSTALLATIONS, type Consumer } from './consumers.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = join(here, '../..');
+const work = mkdtempSync(join(tmpdir(), 'floodgate-consumers-'));
+
+function pack(): string {
+  execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'ignore' });
+  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', work], { cwd: root, encoding: 'utf8' });
+  const [packed] = JSON.parse(output) as [{ filename: string; size: number; unpackedSize: number; entryCount: number }];
+  console.log(
+    `${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked, ${packed.entryCount} files`,
+  );
+  return join(work, packed.filename);
+}
+
+function install(name: Consumer['installation'], tarball: string): string {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, private: true }));
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', tarball, ...INSTALLATIONS[name]];
+  execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  return folder;
+}
+
+/** What went wrong, if anything did. */
+function failureOf({ files = {}, commands }: Consumer, installation: string, redisUrl: string): string | undefined {
+  const folder = mkdtempSync(join(work, 'app-'));
+  cpSync(join(here, 'app'), folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  symlinkSync(join(installation, 'node_modules'), join(folder, 'node_modules'));
+  const env = { ...process.env, TEST_REDIS_URL: redisUrl, NODE_OPTIONS: '' };
+  for (const command of commands) {
+    try {
+      execSync(command, { cwd: folder, env, stdio: 'pipe', encoding: 'utf8', timeout: 120_000 });
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      return `${command}\n${stdout}\n${stderr}`;
+    }
+  }
+  return undefined;
+}
+
+const chosen = CONSUMERS.filter(({ name }) => name.includes(process.argv[2] ?? ''));
+const redis = await startRedisServer();
+let failed = 0;
+try {
+  const tarball = pack();
+  const installed = new Map<string, string>();
+  for (const consumer of chosen) {
+    const { name, installation } = consumer;
+    if (!installed.has(installation)) installed.set(installation, install(installation, tarball));
+    const failure = failureOf(consumer, installed.get(installation)!, redis.url);
+    if (failure) failed++;
+    console.log(failure ? `FAIL  ${name}\n${failure}` : `pass  ${name}`);
+  }
+} finally {
+  await redis.stop();
+  rmSync(work, { recursive: true, force: true });
+}
+console.log(`${chosen.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
