@@ -6,6 +6,7 @@ import { show } from './core/show.ts';
 import { storeErrorPolicyFault, type StoreErrorPolicy } from './core/store-error-policy.ts';
 import { DeadlineStore } from './failure/deadline-store.ts';
 import { FailurePolicyStore } from './failure/failure-policy-store.ts';
+import { ForeignStore } from './failure/foreign-store.ts';
 import type { StoreEvent } from './failure/store-events.ts';
 import { MemoryStore } from './memory/memory-store.ts';
 import {
@@ -36,6 +37,16 @@ export interface RateLimitStoreOptions {
   readonly onStoreEvent?: (event: StoreEvent) => void;
 }
 
+/** Every option of a store; the compiler keeps it complete. */
+const KNOWN_OPTIONS: Record<keyof RateLimitStoreOptions, true> = {
+  redis: true,
+  store: true,
+  keyPrefix: true,
+  decisionTimeout: true,
+  onStoreError: true,
+  onStoreEvent: true,
+};
+
 export const DEFAULT_DECISION_TIMEOUT = '100ms';
 /** The longest that a start waits for Redis; then the application starts by its failure policy. */
 const START_PATIENCE_MS = 2_000;
@@ -53,7 +64,7 @@ export function storeOptionFaults(options: RateLimitStoreOptions): readonly stri
     if (redis.status === 'end') fault('redis', redis.status, 'must be a client that was not closed');
   } else if (redis !== undefined) {
     const rule = redisTargetFault(redis);
-    if (rule !== undefined) faults.push(`option redis ${rule}, got ${withoutSecrets(redis)}`);
+    if (rule !== undefined) faults.push(`option redis ${rule}`);
   }
   if (store !== undefined && !isStore(store)) {
     fault('store', store, 'must have the methods consume, peek, refund and reset');
@@ -77,13 +88,16 @@ export function storeOptionFaults(options: RateLimitStoreOptions): readonly stri
  * @throws RateLimitConfigurationError for options that cannot work, a wrong password among them
  */
 export async function createRateLimitStore(options: RateLimitStoreOptions = {}): Promise<RateLimitStore> {
-  const faults = storeOptionFaults(options);
+  const unknown = Object.keys(options).filter((name) => !(name in KNOWN_OPTIONS));
+  const faults = [...unknown.map((name) => `option ${name} is no option of a store`), ...storeOptionFaults(options)];
   if (faults.length > 0) throw new RateLimitConfigurationError(faults);
   const { redis, keyPrefix = 'rl', decisionTimeout = DEFAULT_DECISION_TIMEOUT, onStoreError = 'allow' } = options;
   const policy = { onStoreError, onEvent: options.onStoreEvent };
   const deadlineMs = durationMs(decisionTimeout);
 
-  if (options.store) return new FailurePolicyStore(new DeadlineStore(options.store, deadlineMs), policy);
+  if (options.store) {
+    return new FailurePolicyStore(new DeadlineStore(new ForeignStore(options.store), deadlineMs), policy);
+  }
   // The in-process store answers at once: a deadline would only cost time.
   if (!redis) return new FailurePolicyStore(new MemoryStore(), policy);
   const { store, failure } = await redisStore(redis, keyPrefix);
@@ -126,13 +140,6 @@ async function failureOf(attempt: Promise<void>, patienceMs: number): Promise<St
     if (error instanceof StoreUnavailableError) return error;
     throw error;
   }
-}
-
-/** URLs and options may hold a password. */
-function withoutSecrets(redis: unknown): string {
-  if (typeof redis === 'string') return show(redis.replace(/\/\/.*@/, '//…@'));
-  if (typeof redis !== 'object' || redis === null) return show(redis);
-  return Array.isArray(redis) ? 'a list' : `an object with ${Object.keys(redis).join(', ') || 'nothing in it'}`;
 }
 
 const isStore = (value: unknown): boolean =>

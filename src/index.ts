@@ -5,6 +5,7 @@ export type { Allowed, Budget, Decision, Denied, Preview, Refusal } from './core
 export type { Duration } from './core/duration.ts';
 export {
   RateLimitConfigurationError,
+  RateLimitRequestError,
   StoreFullError,
   StoreUnavailableError,
   type StoreFailureKind,
@@ -30,6 +31,7 @@ export {
 } from './nest/rate-limit-options.ts';
 export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
 export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
+export type { StandaloneRule } from './nest/rule-book.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { RedisConnectionOptions } from './redis/open-redis.ts';

@@ -1,3 +1,4 @@
+import { RateLimitRequestError } from './errors.ts';
 import type { StoreErrorPolicy } from './store-error-policy.ts';
 
 /** One budget that a call wants to take units from. */
@@ -34,23 +35,26 @@ const CALL_ID = /^[\w-]{1,64}$/;
 const isWhole = (value: unknown, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
 
-/** @throws TypeError naming the field and the value; a store never sees a charge that it cannot judge. */
+/** @throws RateLimitRequestError naming the field and the value; a store never sees a charge that it cannot judge. */
 export function assertCharges(charges: readonly Charge[]): void {
-  if (charges.length === 0) throw new TypeError('charges must not be empty');
+  if (charges.length === 0) throw new RateLimitRequestError('charges must not be empty');
   for (const { key, limit, windowMs, cost } of charges) {
-    if (typeof key !== 'string' || key === '') throw new TypeError(`charge key must be a string, got ${String(key)}`);
-    if (!isWhole(limit, MAX_LIMIT)) throw new TypeError(`limit must be 1 to ${MAX_LIMIT}, got ${String(limit)}`);
+    if (typeof key !== 'string' || key === '')
+      throw new RateLimitRequestError(`charge key must be a string, got ${String(key)}`);
+    if (!isWhole(limit, MAX_LIMIT))
+      throw new RateLimitRequestError(`limit must be 1 to ${MAX_LIMIT}, got ${String(limit)}`);
     if (!isWhole(windowMs, Number.MAX_SAFE_INTEGER / 2_000)) {
-      throw new TypeError(`windowMs must be a whole number of milliseconds, got ${String(windowMs)}`);
+      throw new RateLimitRequestError(`windowMs must be a whole number of milliseconds, got ${String(windowMs)}`);
     }
-    if (!isWhole(cost, Number.MAX_SAFE_INTEGER)) throw new TypeError(`cost must be 1 or more, got ${String(cost)}`);
+    if (!isWhole(cost, Number.MAX_SAFE_INTEGER))
+      throw new RateLimitRequestError(`cost must be 1 or more, got ${String(cost)}`);
   }
 }
 
-/** @throws TypeError when the id could be mistaken for another call's. */
+/** @throws RateLimitRequestError when the id could be mistaken for another call's. */
 export function assertCallId(id: string): void {
   if (typeof id !== 'string' || !CALL_ID.test(id)) {
-    throw new TypeError(`id must be 1 to 64 letters, digits, "-" or "_", got ${JSON.stringify(id)}`);
+    throw new RateLimitRequestError(`id must be 1 to 64 letters, digits, "-" or "_", got ${JSON.stringify(id)}`);
   }
 }
 

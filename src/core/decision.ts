@@ -62,6 +62,21 @@ export const budgetsOf = (charges: readonly Charge[], readings: readonly Reading
     return { ...charge, remaining, resetAfterMs };
   });
 
+/**
+ * The readings of charges that were merged into logs: `places[i]` is the log of `charges[i]`. A refusal is that of the
+ * charges with the smallest limit on their log, since the others would not have refused.
+ */
+export const readingsOfCharges = (
+  charges: readonly Charge[],
+  { merged, places }: { readonly merged: readonly Charge[]; readonly places: readonly number[] },
+  readings: readonly Reading[],
+): readonly Reading[] =>
+  charges.map(({ limit }, i) => {
+    const place = places[i]!;
+    const { refusal, ...reading } = readings[place]!;
+    return refusal && limit === merged[place]!.limit ? { ...reading, refusal } : reading;
+  });
+
 const wait = ({ retryAfterMs = Infinity }: { retryAfterMs?: number }): number => retryAfterMs;
 
 /** The refusal in these readings, or undefined when every log has room. */

@@ -31,6 +31,11 @@ export type StoreFailureKind =
   | 'busy'
   | 'unknown';
 
+/** What a store was asked is wrong: the id, or a field of a charge. A fault of the caller, whatever state it is in. */
+export class RateLimitRequestError extends TypeError {
+  override readonly name = 'RateLimitRequestError';
+}
+
 /** The store cannot decide. Never an answer about a limit. */
 export class StoreUnavailableError extends Error {
   override readonly name: string = 'StoreUnavailableError';

@@ -22,8 +22,8 @@ export interface RefundRequest {
 /**
  * Where budgets live. A store decides; it is the only clock.
  *
- * Every method may reject with {@link StoreUnavailableError} when the store cannot answer, and with TypeError when
- * the request itself is wrong.
+ * Every method may reject with {@link StoreUnavailableError} when the store cannot answer, and with
+ * {@link RateLimitRequestError} when the request itself is wrong.
  */
 export interface RateLimitStore {
   /**

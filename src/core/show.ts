@@ -15,3 +15,7 @@ export function show(value: unknown): string {
   }
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
+
+/** An error, or whatever else was thrown, as logs show it. */
+export const describeError = (error: unknown): string =>
+  error instanceof Error ? show(`${error.name}: ${error.message}`) : show(error);

@@ -16,6 +16,7 @@ export class DeadlineStore implements RateLimitStore {
 
   consume(request: ConsumeRequest): Promise<Decision> {
     const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? Infinity);
+    if (withinMs <= 0) return Promise.reject(new StoreUnavailableError('timeout', 'no time is left for this call'));
     return inTime(withinMs, this.#inner.consume({ ...request, withinMs }));
   }
 

@@ -90,16 +90,8 @@ export class FailurePolicyStore implements RateLimitStore {
       this.#events.answered();
       return answer;
     } catch (error) {
-      const failure = asFailure(error);
-      if (failure) this.#events.failed(failure);
-      throw failure ?? error;
+      if (error instanceof StoreUnavailableError) this.#events.failed(error);
+      throw error;
     }
   }
-}
-
-/** Whatever a store rejects with means that it cannot decide, but for faults of the request or of the code. */
-function asFailure(error: unknown): StoreUnavailableError | undefined {
-  if (error instanceof StoreUnavailableError) return error;
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return undefined;
-  return new StoreUnavailableError('unknown', error instanceof Error ? error.message : String(error), { cause: error });
 }

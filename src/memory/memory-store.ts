@@ -1,5 +1,5 @@
 import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
-import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
+import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import { afterCharge, readWindow } from '../core/sliding-window.ts';
@@ -49,24 +49,22 @@ export class MemoryStore implements RateLimitStore {
     logs.forEach((log, i) => log?.trim(now - merged[i]!.windowMs));
 
     const readings = merged.map((charge, i) => readWindow(charge, logs[i], now));
-    const spread = <T>(values: readonly T[]): readonly T[] => places.map((place) => values[place]!);
-    const repeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
-    if (repeated) return { allowed: true, id, budgets: budgetsOf(charges, spread(readings)) };
-    const denial = denialOf(charges, spread(readings));
+    const ofCharges = (found: readonly Reading[]) => readingsOfCharges(charges, { merged, places }, found);
+    const isRepeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
+    if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
+    const denial = denialOf(charges, ofCharges(readings));
     if (denial) return denial;
     for (const charge of merged) this.#record(charge, id, now);
-    return {
-      allowed: true,
-      id,
-      budgets: budgetsOf(charges, spread(merged.map((c, i) => afterCharge(c, readings[i]!)))),
-    };
+    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!));
+    return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(after)) };
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
     assertCharges(charges);
     const now = this.#now();
     const { merged, places } = mergeCharges(charges);
-    const readings = places.map((place) => readWindow(merged[place]!, this.#find(merged[place]!), now));
+    const found = merged.map((charge) => readWindow(charge, this.#find(charge), now));
+    const readings = readingsOfCharges(charges, { merged, places }, found);
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
 

@@ -66,33 +66,56 @@ function methodsOf(type: Class, scanner: Scanner): readonly Method[] {
   }));
 }
 
-/** Rules that no HTTP request would ever meet. They would be silently without effect. */
+/** What no HTTP request would ever meet, and would be silently without effect. */
 function misplacedRules(type: Class, methods: readonly Method[], isController: boolean): readonly string[] {
   const faults: string[] = [];
   const ofClass = classChain(type).some((base) => hasRules(ownRules(base)));
-  if (ofClass && !isController) faults.push(`${type.name}: rules stand on a class that is no HTTP controller`);
+  if (ofClass && !isController) faults.push(`${type.name}: ${RULES} on a class that is no HTTP controller`);
   for (const property of Object.getOwnPropertyNames(type)) {
-    if (ownRules(type, property)) faults.push(`${type.name}.${property}: rules stand on a static member`);
+    if (ownRules(type, property)) faults.push(`${type.name}.${property}: ${RULES} on a static member`);
+  }
+  for (const property of prototypeChain(type).flatMap(decoratedProperties)) {
+    if (methods.some(({ methodName }) => methodName === property)) continue;
+    faults.push(`${type.name}.${String(property)}: ${RULES} on what is no method with a name`);
   }
   for (const { methodName, handler, metadata } of methods) {
     const where = `${type.name}.${methodName}`;
     const transport = otherTransportOf(handler);
     if (transport && (hasRules(metadata) || (ofClass && isController && !metadata?.skipsAll))) {
-      faults.push(`${where}: rules stand on a ${transport} handler, which only HTTP routes can have`);
+      faults.push(`${where}: ${RULES} on a ${transport} handler, which only HTTP routes can have`);
     } else if (!transport && metadata && !(isController && isHttpHandler(handler))) {
-      faults.push(`${where}: rules stand on a method that is no HTTP route`);
+      faults.push(`${where}: ${RULES} on a method that is no HTTP route`);
     }
   }
   return faults;
 }
 
+const RULES = 'rules, or exemptions from rules, stand';
+
+const decoratedProperties = (prototype: object): readonly (string | symbol)[] =>
+  Reflect.ownKeys(prototype).filter((property) => ownRules(prototype, property));
+
 /** Whether something is limited here, and not only skipped. */
 export const hasRules = (metadata: RuleMetadata | undefined): boolean => (metadata?.rules.length ?? 0) > 0;
 
-/** The class and its bases, the outermost base first. */
+/**
+ * The class and its bases, the outermost base first. A decorator may have wrapped the class: what its prototype calls
+ * its constructor is the class that was written.
+ */
 export function classChain(type: Class): readonly Class[] {
-  const base = Object.getPrototypeOf(type) as Class | null;
-  return base && base !== Function.prototype ? [...classChain(base), type] : [type];
+  const written = prototypeChain(type).map(({ constructor }) => constructor as unknown as Class);
+  return written.includes(type) ? written : [...written, type];
+}
+
+/** The prototypes that the class's instances inherit from, the outermost base first. */
+function prototypeChain(type: Class): readonly object[] {
+  const chain: object[] = [];
+  let prototype = type.prototype as object | null;
+  while (prototype && prototype !== Object.prototype) {
+    chain.unshift(prototype);
+    prototype = Object.getPrototypeOf(prototype) as object | null;
+  }
+  return chain;
 }
 
 function declaringPrototype(prototype: object, methodName: string): object {

@@ -33,7 +33,7 @@ export class GuardBinding {
 
   /** For methods that controllers replaced on themselves when they were built. Routes must not be there yet. */
   bindInstances(): void {
-    this.#rules.findCopies();
+    this.#rules.findReplacedMethods();
     this.#appendLateGuards();
   }
 

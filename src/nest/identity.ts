@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from '@nestjs/common';
-import { show } from '../core/show.ts';
+import { describeError, show } from '../core/show.ts';
 import { clientAddress } from '../transports/client-address.ts';
 import type { Transport } from '../transports/transport.ts';
 import type { KeyFunction } from './rate-limit-options.ts';
 import type { Rule, RuleKind } from './rule.ts';
 
-/** Who shares a budget. `anon` is the address of somebody who should have had another identity. */
+/** Who shares a budget. `anon-…` is the address of somebody who should have had another identity. */
 export interface Identity {
-  readonly kind: RuleKind | 'anon';
+  readonly kind: RuleKind | 'anon-user' | 'anon-key';
   readonly value: string;
 }
 
@@ -55,17 +55,25 @@ export class Identifier {
   }
 
   /** Who somebody without the identity that a rule asks for is. @throws MissingAddressError */
-  anonymous(context: ExecutionContext): Identity {
-    return { kind: 'anon', value: this.#address(context) };
+  anonymous({ kind }: Rule, context: ExecutionContext): Identity {
+    return { kind: kind === 'user' ? 'anon-user' : 'anon-key', value: this.#address(context) };
   }
 
   #address(context: ExecutionContext): string {
     const { ip, ipv6Prefix } = this.#settings;
-    const address = ip ? ip(context) : this.#transport.addressOf(context);
+    const address = ip ? this.#ask(ip, context) : this.#transport.addressOf(context);
     if (typeof address !== 'string' || address === '') {
       throw new MissingAddressError(`the request has no client address, got ${show(address)}`);
     }
     return clientAddress(address, ipv6Prefix);
+  }
+
+  #ask(ip: NonNullable<IdentitySettings['ip']>, context: ExecutionContext): unknown {
+    try {
+      return ip(context);
+    } catch (cause) {
+      throw new MissingAddressError(`identity.ip failed: ${describeError(cause)}`, { cause });
+    }
   }
 
   #user(context: ExecutionContext): unknown {

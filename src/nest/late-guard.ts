@@ -25,7 +25,10 @@ export function afterAllGuards(context: ExecutionContext, decide: () => Promise<
  */
 export const lateGuard: CanActivate = {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const decide = pending.get(context.getArgs());
+    const invocation = context.getArgs();
+    const decide = pending.get(invocation);
+    // Once, even if the guard stands here twice.
+    if (decide) pending.set(invocation, undefined);
     return decide ? decide().then(() => true) : true;
   },
 };

@@ -9,9 +9,8 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
   type Provider,
-  type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, HttpAdapterHost, MetadataScanner } from '@nestjs/core';
+import { DiscoveryModule, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { callIds } from '../core/call-id.ts';
 import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
@@ -30,7 +29,7 @@ import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
 import { RuleLog } from './rule-log.ts';
-import { MODULE_OPTIONS, RATE_LIMIT_STORE, ROOT_MODULE, TRANSPORT } from './tokens.ts';
+import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 
 const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: MODULE_OPTIONS,
@@ -51,21 +50,24 @@ function tellStoreEvent(event: StoreEvent): void {
 
 const providers: Provider[] = [
   MetadataScanner,
-  RootModuleCheck,
   RuleBook,
   RateLimitGuard,
   GuardBinding,
-  // Given by a factory, since the class is not known above its declaration.
-  { provide: ROOT_MODULE, useFactory: (): Type => RateLimitModule },
+  {
+    provide: RootModuleCheck,
+    inject: [ModulesContainer],
+    useFactory: (modules: ModulesContainer) => new RootModuleCheck(modules, RateLimitModule),
+  },
   {
     provide: RATE_LIMIT_STORE,
     // The rule book comes first, so that everything is checked before a connection opens.
     inject: [MODULE_OPTIONS, RuleBook],
     useFactory: (options: RateLimitModuleOptions): Promise<RateLimitStore> => {
-      const { enabled = true, redis, store } = options;
-      if (!enabled) return createRateLimitStore();
+      const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
+      if (!enabled) return createRateLimitStore(store && { store });
       if (!redis && !store) logger.log('Limits hold for this process only: RateLimitModule.forRoot got no redis');
-      return createRateLimitStore({ ...options, onStoreEvent: tellStoreEvent });
+      const onStoreEvent = tellStoreEvent;
+      return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, onStoreError, onStoreEvent });
     },
   },
   {
@@ -127,12 +129,12 @@ export class RateLimitModule
 
   /** @param options see {@link RateLimitModuleOptions}; without `redis`, limits hold for one process only */
   static override forRoot(options: RateLimitModuleOptions = {}): DynamicModule {
-    return global(super.forRoot(options));
+    return asGlobalModule(super.forRoot(options));
   }
 
   /** The options from a factory, with its dependencies injected. */
   static override forRootAsync(options: RateLimitModuleAsyncOptions): DynamicModule {
-    return global(super.forRootAsync(options));
+    return asGlobalModule(super.forRootAsync(options));
   }
 
   /** Nest calls this when all controllers are built and before it reads the guards of their routes. */
@@ -150,7 +152,7 @@ export class RateLimitModule
   }
 }
 
-const global = (definition: DynamicModule): DynamicModule => ({
+const asGlobalModule = (definition: DynamicModule): DynamicModule => ({
   ...definition,
   global: true,
   imports: [...(definition.imports ?? []), DiscoveryModule],

@@ -6,14 +6,13 @@ import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import { show } from '../core/show.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
-import type { RateLimitOptions } from './rate-limit-options.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
-import type { RuleBook } from './rule-book.ts';
+import type { RuleBook, StandaloneRule } from './rule-book.ts';
 import { ruleKey } from './rule-key.ts';
 
 /** A declared rule by its name, or a rule of its own with a name or a bucket. */
-export type RuleReference = string | RateLimitOptions;
+export type RuleReference = string | StandaloneRule;
 
 export interface ConsumeOptions {
   /** Units taken, 1 to 100. @default the rule's cost */
@@ -38,7 +37,7 @@ interface Parts {
 @Injectable()
 export class RateLimiter {
   readonly #parts: Parts;
-  readonly #standalone = new WeakMap<RateLimitOptions, Rule>();
+  readonly #standalone = new WeakMap<StandaloneRule, Rule>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -104,20 +103,17 @@ export class RateLimiter {
     const [rule, ...others] = this.#parts.rules.named(name);
     if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
     const isSame = (other: Rule): boolean =>
-      (['kind', 'place', 'suffix', 'windowMs'] as const).every((part) => other[part] === rule[part]);
+      (['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost'] as const).every((part) => other[part] === rule[part]);
     if (!others.every(isSame))
-      throw new TypeError(`several rules are named ${show(name)}, with a budget each: give them one bucket`);
+      throw new TypeError(
+        `several rules are named ${show(name)}, which differ: give those that share a budget one bucket, and one limit`,
+      );
     return rule;
   }
 
-  #given(options: RateLimitOptions): Rule {
+  #given(options: StandaloneRule): Rule {
     let rule = this.#standalone.get(options);
-    if (!rule) {
-      const identified =
-        options.type === undefined && options.key === undefined ? { ...options, key: String } : options;
-      rule = this.#parts.rules.standalone(identified as RateLimitOptions);
-      this.#standalone.set(options, rule);
-    }
+    if (!rule) this.#standalone.set(options, (rule = this.#parts.rules.standalone(options)));
     return rule;
   }
 }

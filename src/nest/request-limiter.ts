@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Transport } from '../transports/transport.ts';
-import type { HandlerRules } from './handler-plans.ts';
+import type { HandlerRules } from './rules-by-handler.ts';
 import { afterAllGuards, beginInvocation } from './late-guard.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -33,12 +33,10 @@ export class RequestLimiter {
   async #decideEarly({ early, late, hasLateMoment }: HandlerRules, context: ExecutionContext): Promise<true> {
     const { decider, deadlineMs } = this.#parts;
     const waiting = [...late];
-    const begun = performance.now();
     const moment = { rules: early, later: hasLateMoment ? waiting : undefined, withinMs: deadlineMs };
     const taken = await decider.decide(moment, context);
     if (waiting.length > 0) {
-      // What the other guards take in between is not the store's.
-      const withinMs = Math.max(0, deadlineMs - (performance.now() - begun));
+      const withinMs = deadlineMs - (taken?.tookMs ?? 0);
       afterAllGuards(context, () => this.#decideLate(waiting, context, withinMs, taken));
     }
     return true;

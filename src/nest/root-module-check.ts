@@ -1,18 +1,17 @@
-import { Inject, Injectable, type OnModuleInit, type Type } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
-import { MODULE_OPTIONS, ROOT_MODULE } from './tokens.ts';
+import type { OnModuleInit, Type } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import { MODULE_OPTIONS } from './tokens.ts';
 
 /**
  * Sees to it that the module is there once, and before the first request. Built before anything connects.
  *
  * @throws Error when the application imports the module twice, or gives it options that exist for one request only
  */
-@Injectable()
 export class RootModuleCheck implements OnModuleInit {
   readonly #modules: ModulesContainer;
   readonly #rootModule: Type;
 
-  constructor(@Inject(ModulesContainer) modules: ModulesContainer, @Inject(ROOT_MODULE) rootModule: Type) {
+  constructor(modules: ModulesContainer, rootModule: Type) {
     this.#modules = modules;
     this.#rootModule = rootModule;
     const { length } = this.#roots;

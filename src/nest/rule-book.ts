@@ -3,17 +3,24 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import { compileRule } from './compile-rule.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
-import { HandlerPlans, type HandlerRules } from './handler-plans.ts';
+import { RulesByHandler, type HandlerRules } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
 import { APPLICATION_PLACE, controllerPlace, handlerPlace, type Class, type Handler } from './place.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
 import { RootModuleCheck } from './root-module-check.ts';
 import type { Rule } from './rule.ts';
-import { ruleConflicts } from './rule-conflicts.ts';
+import { ruleConflicts, unaffordableTogether } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
 import { uniquePlaces } from './unique-places.ts';
+
+/** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
+export type StandaloneRule = Pick<
+  RateLimitOptions,
+  'window' | 'limit' | 'type' | 'cost' | 'name' | 'bucket' | 'onStoreError'
+>;
+const STANDALONE_OPTIONS: readonly string[] = ['window', 'limit', 'type', 'cost', 'name', 'bucket', 'onStoreError'];
 
 const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
@@ -26,12 +33,13 @@ const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 @Injectable()
 export class RuleBook {
   readonly #rules = new Set<Rule>();
+  readonly #named = new Map<string, readonly Rule[]>();
   /** Those that apply to some handler: a rule may be replaced everywhere it could. */
   readonly #applied = new Set<Rule>();
   readonly #faults = new Set<string>();
   readonly #options: RateLimitModuleOptions;
   readonly #discovery: DiscoveryService;
-  readonly #plans: HandlerPlans;
+  readonly #byHandler: RulesByHandler;
   readonly #http: readonly HttpHandler[];
 
   constructor(
@@ -44,7 +52,7 @@ export class RuleBook {
     this.#discovery = discovery;
     this.#note(moduleOptionFaults(options));
     this.#throwFaultsUnless(typeof options === 'object' && options !== null);
-    this.#plans = new HandlerPlans(options.guard !== 'manual');
+    this.#byHandler = new RulesByHandler(options.guard !== 'manual');
 
     const { http, others, faults } = discoverHandlers(discovery, scanner);
     this.#http = http;
@@ -58,41 +66,60 @@ export class RuleBook {
   }
 
   /** Takes in the functions that instances have in place of their methods, once there are instances. */
-  findCopies(): void {
+  findReplacedMethods(): void {
     for (const { instance, metatype } of this.#discovery.getControllers()) {
       for (const { controller, methodName, handler } of this.#http) {
         const served = (instance as Record<string, Handler> | undefined)?.[methodName];
-        if (controller === metatype && served && served !== handler) this.#plans.addCopy(controller, served, handler);
+        if (controller === metatype && served && served !== handler)
+          this.#byHandler.addReplacement(controller, served, handler);
       }
     }
   }
 
   /** The handlers that have something to decide after all guards. */
   get lateHandlers(): readonly Handler[] {
-    return this.#plans.lateHandlers;
+    return this.#byHandler.lateHandlers;
   }
 
   /** Undefined where no rule applies. */
   rulesFor(context: ExecutionContext): HandlerRules | undefined {
-    return this.#plans.rulesFor(context);
+    return this.#byHandler.rulesFor(context);
   }
 
   /** The declared rules of this name. */
   named(name: string): readonly Rule[] {
-    return [...this.#rules].filter((rule) => rule.name === name);
+    return this.#named.get(name) ?? [];
   }
 
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
-  standalone(options: RateLimitOptions): Rule {
+  standalone(options: StandaloneRule): Rule {
     const faults: string[] = [];
+    const fault = (message: string): void => void faults.push(message);
+    for (const option of Object.keys(options)) {
+      if (!STANDALONE_OPTIONS.includes(option)) fault(`RateLimiter: ${option} is no option of a rule given to it`);
+    }
+    // Without a type, the identity that the caller gives is what counts.
+    const identified = options.type === undefined ? { ...options, key: String } : options;
     const standing = { writtenOn: 'RateLimiter', place: `name ${options.name}` };
-    const rule = compileRule(options, standing, ruleDefaults(this.#options), (fault) => faults.push(fault));
-    if (rule?.name === undefined && !rule?.isBucket) faults.push('RateLimiter: a rule needs a name or a bucket');
+    const rule = compileRule(identified as RateLimitOptions, standing, ruleDefaults(this.#options), fault);
+    if (rule && rule.name === undefined && !rule.isBucket) fault('RateLimiter: a rule needs a name or a bucket');
     if (rule?.name !== undefined && this.named(rule.name).length > 0) {
-      faults.push(`RateLimiter: a declared rule is named ${JSON.stringify(rule.name)}: give its name, or another one`);
+      fault(`RateLimiter: a declared rule is named ${JSON.stringify(rule.name)}: give its name, or another one`);
     }
     if (!rule || faults.length > 0) throw new RateLimitConfigurationError(faults);
-    return { ...rule, suffix: '' };
+    return this.#inItsBucket(rule, options);
+  }
+
+  /** With the kind of identity that the declared rules of its bucket have. */
+  #inItsBucket(rule: Rule, { type }: StandaloneRule): Rule {
+    const declared = [...this.#rules].filter(
+      ({ isBucket, place }) => isBucket && rule.isBucket && place === rule.place,
+    );
+    const kind = type === undefined ? (declared[0]?.kind ?? rule.kind) : rule.kind;
+    const placed = { ...rule, kind, suffix: '' };
+    const conflicts = ruleConflicts([...declared.slice(0, 1), placed]);
+    if (conflicts.length > 0) throw new RateLimitConfigurationError(conflicts);
+    return placed;
   }
 
   #note(faults: Iterable<string>): void {
@@ -109,7 +136,10 @@ export class RuleBook {
       (rule, i) =>
         compileRule(rule, { writtenOn: writtenOn(i), place }, defaults, (fault) => this.#faults.add(fault)) ?? [],
     );
-    for (const rule of compiled) this.#rules.add(rule);
+    for (const rule of compiled) {
+      this.#rules.add(rule);
+      if (rule.name !== undefined) this.#named.set(rule.name, [...this.named(rule.name), rule]);
+    }
     return compiled;
   }
 
@@ -139,7 +169,8 @@ export class RuleBook {
       const layers = [application, ...layersOf.get(controller)!, ...(ofMethod ? [ofMethod] : [])];
       const rules = applicableRules(layers, fault);
       for (const rule of rules) this.#applied.add(rule);
-      this.#plans.add(controller, handler, this.#options.enabled === false ? [] : rules);
+      this.#note(unaffordableTogether(rules));
+      this.#byHandler.add(controller, handler, this.#options.enabled === false ? [] : rules);
     }
   }
 

@@ -1,6 +1,6 @@
 import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
 import { isAffordable, type Charge } from '../core/charge.ts';
-import { show } from '../core/show.ts';
+import { describeError } from '../core/show.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
 import type { Resolvable } from './rate-limit-options.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
@@ -50,11 +50,11 @@ export class RuleCharges {
     try {
       if (rule.skip && (await rule.skip(context))) return 'not applicable';
       identity = await this.#identifier.identify(rule, context);
-      if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(context);
+      if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(rule, context);
       if (identity) return { rule, charge: await this.#charge(rule, identity, context) };
     } catch (error) {
       // Before the guards, a function may fail for want of what they find (`request.user.tenant`).
-      if (mayWait && !identity) return 'later';
+      if (mayWait) return 'later';
       return this.#giveUp(rule, error);
     }
     if (mayWait) return 'later';
@@ -80,7 +80,7 @@ export class RuleCharges {
   #giveUp(rule: Rule, error: unknown): 'not applicable' {
     const isRefused = rule.onStoreError === 'deny' || error instanceof MissingAddressError;
     const outcome = isRefused ? 'refused as unavailable' : 'not limited by it';
-    this.#log.error(rule, `cannot be judged, the request is ${outcome}: ${show(String(error))}`);
+    this.#log.error(rule, `cannot be judged, the request is ${outcome}: ${describeError(error)}`);
     if (isRefused) throw new RateLimitUnavailableException(error);
     return 'not applicable';
   }

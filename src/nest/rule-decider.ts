@@ -3,7 +3,7 @@ import { logName } from '../core/charge.ts';
 import type { Allowed, Budget, Denied } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore } from '../core/rate-limit-store.ts';
-import { show } from '../core/show.ts';
+import { describeError, show } from '../core/show.ts';
 import { legacyHeaders, retryAfterHeader, type HeaderFields } from '../transports/rate-limit-headers.ts';
 import type { Transport } from '../transports/transport.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
@@ -20,6 +20,8 @@ const UNAVAILABLE_RETRY_MS = 1_000;
 export interface Taken {
   readonly request: ConsumeRequest;
   readonly decision: Allowed;
+  /** Milliseconds that the store took. */
+  readonly tookMs: number;
 }
 
 export interface Moment {
@@ -62,10 +64,11 @@ export class RuleDecider {
       const charged = await this.#parts.charges.of(rules, context, later);
       if (charged.length === 0) return undefined;
       const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
+      const sentAt = performance.now();
       const decision = await this.#parts.store.consume(request);
       if (!decision.allowed) throw this.#refusal(decision, charged, context);
       this.#publish(context, legacyHeaders([...earlier, ...decision.budgets]));
-      return { request, decision };
+      return { request, decision, tookMs: performance.now() - sentAt };
     } catch (error) {
       const isUnavailable = error instanceof StoreUnavailableError || error instanceof RateLimitUnavailableException;
       if (isUnavailable)
@@ -83,7 +86,9 @@ export class RuleDecider {
     const [refusal] = denied.refusedBy;
     this.#publish(context, legacyHeaders([refusal]));
     this.#parts.transport.publish(context, retryAfterHeader(denied));
-    const { rule } = charged.find(({ charge }) => logName(charge) === logName(refusal))!;
+    const isRefused = ({ charge }: RuleCharge): boolean =>
+      logName(charge) === logName(refusal) && charge.limit === refusal.limit;
+    const { rule } = charged.find(isRefused)!;
     return new RateLimitException(denied, this.#message(rule, denied, context));
   }
 
@@ -96,7 +101,7 @@ export class RuleDecider {
       void Promise.resolve(message).catch(() => undefined);
       throw new TypeError(`it gave ${show(message)}, not a text`);
     } catch (error) {
-      this.#parts.log.error(rule, `its message function failed: ${show(String(error))}`);
+      this.#parts.log.error(rule, `its message function failed: ${describeError(error)}`);
       return RULE_DEFAULTS.message;
     }
   }

@@ -6,5 +6,3 @@ export const MODULE_OPTIONS = Symbol.for('nestjs-floodgate:module-options');
 export const RATE_LIMIT_STORE = Symbol.for('nestjs-floodgate:store');
 /** Where requests come from: the {@link Transport} of the application. */
 export const TRANSPORT = Symbol.for('nestjs-floodgate:transport');
-/** The class of the module itself, for those that it cannot be imported by. */
-export const ROOT_MODULE = Symbol.for('nestjs-floodgate:root-module');

@@ -52,15 +52,21 @@ const FOR_THIS_JOB = {
 
 const DEFAULTS = { connectTimeout: 2_000, keepAlive: 10_000, connectionName: 'nestjs-floodgate' } as const;
 
-/** What is wrong with a URL or with options ("must be …"), if anything can be known before connecting. */
+const URL_LIKE = "must be a URL like 'redis://localhost:6379'";
+
+/**
+ * What is wrong with a URL or with options ("must be …"), if anything can be known before connecting. URLs are not
+ * shown: they may hold a password.
+ */
 export function redisTargetFault(target: unknown): string | undefined {
   if (typeof target === 'string') {
-    const isUrl = /^rediss?:\/\//.test(target) && URL.canParse(target);
-    return isUrl ? undefined : "must be a URL like 'redis://localhost:6379'";
+    if (!/^rediss?:\/\//.test(target) || !URL.canParse(target)) return `${URL_LIKE} (what it is may hold a password)`;
+    const settled = [...new URL(target).searchParams.keys()].find((name) => name in FOR_THIS_JOB);
+    return settled && `must not set ${settled}, which answering in time depends on`;
   }
   const prototype: unknown = typeof target === 'object' && target !== null ? Object.getPrototypeOf(target) : undefined;
   if (prototype !== Object.prototype && prototype !== null) {
-    return "must be a URL like 'redis://localhost:6379', options of ioredis, or a client of ioredis";
+    return `${URL_LIKE}, options of ioredis, or a client of ioredis, not ${Array.isArray(target) ? 'a list' : typeof target}`;
   }
   const { host, port, path, url } = target as RedisConnectionOptions & { url?: unknown };
   if (url !== undefined) return 'must be the URL itself: options of ioredis have no url';

@@ -1,4 +1,4 @@
-import { StoreUnavailableError, type StoreFailureKind } from '../core/errors.ts';
+import { RateLimitRequestError, StoreUnavailableError, type StoreFailureKind } from '../core/errors.ts';
 
 /** Error replies of Redis by their code, and what they mean to us. */
 const KIND_OF_CODE: Readonly<Record<string, StoreFailureKind>> = {
@@ -23,7 +23,7 @@ const isOurs = (message: string): boolean => message.includes('ERR floodgate:');
 /** An error of the client as the store reports it: StoreUnavailableError, or the error itself when it is a fault. */
 export function redisFailure(error: unknown): Error {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  if (isOurs(message)) return new TypeError(message, { cause: error });
+  if (isOurs(message)) return new RateLimitRequestError(message, { cause: error });
   const code = CODE.exec(message)?.[1];
   const isReply = (error as Error).name === 'ReplyError';
   const kind = code ? KIND_OF_CODE[code]! : isReply ? 'unknown' : 'connection';

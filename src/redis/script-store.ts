@@ -1,5 +1,5 @@
 import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
-import { budgetsOf, denialOf, type Decision, type Preview, type Reading } from '../core/decision.ts';
+import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import { LuaScript } from './lua-script.ts';
@@ -69,9 +69,9 @@ export class ScriptStore implements RateLimitStore {
 
   async #decide(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<Reply> {
     assertCharges(charges);
-    const { merged, places } = mergeCharges(charges);
-    const { readings, ...decided } = parseReply(await this.#run(script, merged, head), merged.length);
-    return { ...decided, readings: places.map((place) => readings[place]!) };
+    const logs = mergeCharges(charges);
+    const { readings, ...decided } = parseReply(await this.#run(script, logs.merged, head), logs.merged.length);
+    return { ...decided, readings: readingsOfCharges(charges, logs, readings) };
   }
 
   async #run(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<unknown> {

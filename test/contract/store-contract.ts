@@ -162,6 +162,14 @@ export function describeStore(name: string, create: CreateStore): void {
     });
 
     describe('several budgets', () => {
+      it('blames the charge with the smallest limit where charges were merged', async () => {
+        const wide = charge({ limit: 9, rule: 'wide' });
+        const narrow = { ...wide, limit: 1, rule: 'narrow' };
+        await consume(wide, narrow);
+        expect((await refused(wide, narrow)).refusedBy).toMatchObject([{ rule: 'narrow', limit: 1 }]);
+        expect(await store.peek([wide, narrow])).toMatchObject({ refusedBy: [{ rule: 'narrow' }] });
+      });
+
       it('takes all or none', async () => {
         const [wide, narrow] = [charge({ limit: 10 }), charge({ limit: 1 })];
         await consume(wide, narrow);
@@ -193,7 +201,7 @@ export function describeStore(name: string, create: CreateStore): void {
         const budget = charge({ limit: 5, cost: 1 });
         const decision = await consume(budget, { ...budget, limit: 4, cost: 2 });
         expect(decision.budgets.map((state) => state.remaining)).toEqual([2, 2]);
-        expect((await refused(budget, { ...budget, limit: 4, cost: 3 })).refusedBy).toHaveLength(2);
+        expect((await refused(budget, { ...budget, limit: 4, cost: 3 })).refusedBy).toMatchObject([{ limit: 4 }]);
       });
 
       it('carries back the label and the policy of a charge', async () => {

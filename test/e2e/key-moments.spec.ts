@@ -55,6 +55,17 @@ describe.each(PLATFORMS)('the moment of a key rule on %s', (platform) => {
     expect(logger.errors).toEqual([]);
   });
 
+  it('is after the guards when a number of the rule can only be found there', async () => {
+    const controllers = routesLimitedBy(() => 'everybody', {
+      limit: (context) => (requestOf(context).user!['id'] === 'alice' ? 1 : 2),
+    });
+    const app = await start(platform, { controllers });
+
+    expect(await app.statuses(3, '/keyed')).toEqual([401, 401, 401]);
+    expect(await app.statuses(2, '/keyed', as('alice'))).toEqual([200, 429]);
+    expect(await app.statuses(2, '/keyed', as('bob'))).toEqual([200, 429]);
+  });
+
   it('is found anew for each request: what waited once is charged once', async () => {
     const app = await start(platform, { controllers: routesLimitedBy(tenantIfAny) });
     await app.statuses(3, '/keyed', as('alice', 'acme'));

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { RateLimit } from 'nestjs-floodgate';
 import { from, requestOf } from '../support/authentication.ts';
+import { eventually } from '../support/eventually.ts';
 import { useApps } from '../support/limited-app.ts';
 import { LogLines } from '../support/log-lines.ts';
 import { PLATFORMS } from '../support/nest-app.ts';
@@ -15,6 +18,9 @@ class AddressController {
 
 const controllers = [AddressController];
 const path = '/address';
+const failing = (): never => {
+  throw new Error('no address');
+};
 
 describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
   const start = useApps();
@@ -27,6 +33,16 @@ describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
       expect((await app.get(path, { headers: { [header]: '198.51.100.1' } })).status).toBe(429);
     }
     expect(new Set(app.store.chargedKeys)).toEqual(new Set(['{ip:127.0.0.1}:GET /address']));
+  });
+
+  it('is known of a client that resets its connection right after its request', async () => {
+    const app = await start(platform, { controllers });
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`, () => socket.resetAndDestroy());
+    await eventually(async () => app.store.consumed.length > 0);
+
+    expect(app.store.chargedKeys).toEqual(['{ip:127.0.0.1}:GET /address']);
   });
 
   it('is the one that the adapter takes from its proxy, when the application trusts it', async () => {
@@ -70,27 +86,18 @@ describe.each(PLATFORMS)('the client’s address on %s', (platform) => {
     expect(await app.statuses(1, path, behind('198.51.100.2'))).toEqual([200]);
   });
 
-  it.each(['allow', 'deny'] as const)('that is not there is no way past a rule whose policy is %s', async (policy) => {
+  it.each<[string, 'allow' | 'deny', () => undefined]>([
+    ['gives none', 'allow', () => undefined],
+    ['gives none', 'deny', () => undefined],
+    ['fails', 'allow', failing],
+    ['fails', 'deny', failing],
+  ])('is asked of a function that %s: no way past a rule whose policy is %s, and told once', async (_, policy, ip) => {
     const logger = new LogLines();
-    const options = { identity: { ip: () => undefined }, onStoreError: policy };
+    const options = { identity: { ip }, onStoreError: policy };
     const app = await start(platform, { controllers, logger, options });
 
     expect(await app.statuses(2, path)).toEqual([503, 503]);
-    expect(logger.errors).toEqual([expect.stringContaining('AddressController.get')]);
-  });
-
-  it('follows the rule’s policy when the application’s own function fails, and that is told once', async () => {
-    const logger = new LogLines();
-    const ip = (): string => {
-      throw new Error('no address');
-    };
-    const options = { identity: { ip } };
-    const app = await start(platform, { controllers, logger, options });
-    expect(await app.statuses(3, path)).toEqual([200, 200, 200]);
     expect(app.store.consumed).toEqual([]);
     expect(logger.errors).toEqual([expect.stringContaining('AddressController.get')]);
-
-    const strict = await start(platform, { controllers, options: { ...options, onStoreError: 'deny' } });
-    expect(await strict.statuses(2, path)).toEqual([503, 503]);
   });
 });

@@ -145,6 +145,6 @@ describe.each(PLATFORMS)('functions of a rule on %s', (platform) => {
     const app = await start(platform, { controllers: limitedBy({ limit: 1, key: gives(found) }) });
 
     expect(await app.statuses(2, '/dynamic')).toEqual([200, 429]);
-    expect(app.store.chargedKeys[0]).toMatch(/^\{anon:127\.0\.0\.1\}/);
+    expect(app.store.chargedKeys[0]).toMatch(/^\{anon-key:127\.0\.0\.1\}/);
   });
 });

@@ -116,7 +116,7 @@ describe.each(PLATFORMS)('the two moments of one request on %s', (platform) => {
 
     // Before the guards nobody is known, so the USER rule counts the address; the IP rule waits for authentication.
     expect(await app.statuses(2, '/swapped')).toEqual([401, 429]);
-    expect(app.store.chargedKeys).toEqual(['{anon:127.0.0.1}:GET /swapped', '{anon:127.0.0.1}:GET /swapped']);
+    expect(app.store.chargedKeys).toEqual(['{anon-user:127.0.0.1}:GET /swapped', '{anon-user:127.0.0.1}:GET /swapped']);
   });
 
   it('charges a METHOD rule that is decided early for requests that other guards refuse', async () => {

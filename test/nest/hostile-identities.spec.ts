@@ -110,7 +110,7 @@ const anyText = fc.oneof(
   fc.constantFrom(...HOSTILE, ...IMITATIONS),
 );
 const anyIdentity: fc.Arbitrary<Identity> = fc.record({
-  kind: fc.constantFrom('ip', 'user', 'key', 'anon'),
+  kind: fc.constantFrom('ip', 'user', 'key', 'anon-user', 'anon-key'),
   value: anyText,
 });
 
@@ -137,7 +137,7 @@ describe('the key of any identity', () => {
     fc.assert(
       fc.property(anyIdentity, (who) => {
         const key = ruleKey(ruleOf({ kind: 'key', place: 'GET /x' }), who);
-        expect(key).toMatch(/^\{(ip|user|key|anon):[!-z|~]{1,64}\}:GET \/x$/);
+        expect(key).toMatch(/^\{(ip|user|key|anon-user|anon-key):[!-z|~]{1,64}\}:GET \/x$/);
         expect(hashTag(key)).toBe(identityInKey(who));
       }),
     );

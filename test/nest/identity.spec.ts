@@ -89,7 +89,7 @@ describe('a user', () => {
     ['has a symbol as id', { id: Symbol('alice') }],
     ['has itself as id', circular],
   ])('who %s is anonymous', async (_, found) => {
-    expect(await keyOf(found)).toBe('{anon:127.0.0.1}');
+    expect(await keyOf(found)).toBe('{anon-user:127.0.0.1}');
   });
 
   it.each<[string, KeyFunction]>([
@@ -104,7 +104,7 @@ describe('a user', () => {
     ['null', async () => null],
     ['no text', () => ''],
   ])('is anonymous when the application’s own function gives %s', async (_, find) => {
-    expect(await keyOf({ id: 'ignored' }, { identity: { user: find } })).toBe('{anon:127.0.0.1}');
+    expect(await keyOf({ id: 'ignored' }, { identity: { user: find } })).toBe('{anon-user:127.0.0.1}');
   });
 
   it('follows the rule’s policy when the application’s own function fails', async () => {
@@ -132,7 +132,7 @@ describe('a request without a user', () => {
 
     expect(await app.statuses(2, '/user-and-address')).toEqual([200, 429]);
     expect(new Set(app.store.chargedKeys)).toEqual(
-      new Set(['{ip:127.0.0.1}:GET /user-and-address', '{anon:127.0.0.1}:GET /user-and-address']),
+      new Set(['{ip:127.0.0.1}:GET /user-and-address', '{anon-user:127.0.0.1}:GET /user-and-address']),
     );
   });
 

@@ -91,7 +91,7 @@ describe('the limiter service', () => {
   it.each<[string, RuleReference, RegExp]>([
     ['limit', { name: 'own', limit: 0 }, /RateLimiter: limit .*got 0/],
     ['option', { name: 'own', ttl: 5 } as RuleReference, /RateLimiter: ttl .*got 5/],
-    ['kind of identity', { name: 'own', type: 'IP', key: () => 'x' }, /RateLimiter: type .*key/],
+    ['kind of identity', { name: 'own', type: 'IP', key: () => 'x' } as RuleReference, /RateLimiter: .*\bkey\b/],
     ['name or bucket', { limit: 5 }, /RateLimiter: .*name or a bucket/],
     ['name, since a declared rule has it', { name: 'sale', limit: 5 }, /RateLimiter: .*declared.*"sale"/],
   ])('finds the faults of a rule of its own: no good %s', async (_, rule, message) => {

@@ -16,7 +16,7 @@ describe('rules', () => {
     ['of different windows', { windowMs: 1_000 }, { windowMs: 2_000 }],
     ['of different names', { suffix: 'a' }, { suffix: 'b' }],
     ['of which one has a name', { suffix: 'a' }, {}],
-    ['whose windows are found for each request', { windowMs: dynamic }, { windowMs: dynamic }],
+    ['whose windows are found by different functions', { windowMs: dynamic }, { windowMs: () => 1_000 }],
     ['of one bucket that agree', { ...bucket, limit: 1 }, { ...bucket, limit: 2 }],
     ['of different buckets', bucket, { ...bucket, place: 'bucket other', windowMs: 1_000 }],
     ['of which one has a bucket', { place: 'bucket shared' }, bucket],
@@ -27,6 +27,7 @@ describe('rules', () => {
   it.each<[string, Partial<Rule>, Partial<Rule>]>([
     ['of one place, kind and window', {}, { limit: 5 }],
     ['of one name besides', { suffix: 'a' }, { suffix: 'a' }],
+    ['whose windows are found by one function', { windowMs: dynamic }, { windowMs: dynamic }],
   ])('%s conflict', (_, one, other) => {
     expect(conflictsOf(one, other)).toEqual([
       'CatsController.list (rule-1) and CatsController.list (rule-0) limit the same identity at "GET /cats" over the ' +

@@ -110,6 +110,11 @@ describe('a store on Redis', () => {
     ['a host that is none', { host: 5 }, 'host'],
     ['another URL', 'http://u:secret@127.0.0.1:6379', 'redis://'],
     ['a URL with a port that is none', 'redis://u:secret@127.0.0.1:99999', 'redis://'],
+    ['a URL without its scheme', 'default:secret@redis:6379', 'redis://'],
+    ['a URL with half of its scheme', 'redis:default:secret@h', 'redis://'],
+    ['a URL with a password in its query and a port that is none', 'redis://h:99999?password=secret', 'redis://'],
+    ['a URL that makes commands wait', 'redis://u:secret@h?enableOfflineQueue=1', 'enableOfflineQueue'],
+    ['a URL that makes commands be sent twice', 'redis://h?autoResendUnfulfilledCommands=1', 'autoResend'],
   ])('does not start with %s, and tells no secrets', async (_, redis, reason) => {
     const value = (typeof redis === 'function' ? await (redis as () => Promise<unknown>)() : redis) as string;
     const failure: unknown = await createRateLimitStore({ redis: value }).catch((error: unknown) => error);

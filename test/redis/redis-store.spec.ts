@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { callIds } from '../../src/core/call-id.ts';
 import { StoreUnavailableError } from '../../src/core/errors.ts';
 import { RedisStore } from '../../src/redis/redis-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
@@ -54,5 +55,20 @@ describe('RedisStore', () => {
     const call = create().consume({ id: 'a', charges: [good, bad] });
     await expect(call).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'wrong-type' });
     expect((await create().peek([good])).budgets[0]!.remaining).toBe(3);
+  });
+
+  it('costs as much memory as the README says', async () => {
+    const store = create();
+    const bytesWith = async (entries: number): Promise<number> => {
+      const budget = charge({ key: `{ip:203.0.113.7}:GET /memory/${entries}`, limit: 1_000, windowMs: 60_000 });
+      const nextId = callIds();
+      for (let i = 0; i < entries; i++) await store.consume({ id: nextId(), charges: [budget] });
+      return (await client.memory('USAGE', `${keyPrefix}:${budget.key}:60000`, 'SAMPLES', 0)) as number;
+    };
+    expect(await bytesWith(1)).toBeLessThan(180);
+    expect((await bytesWith(100)) / 100).toBeLessThan(30);
+    const aboveCompact = (await bytesWith(200)) / 200;
+    expect(aboveCompact).toBeGreaterThan(60);
+    expect(aboveCompact).toBeLessThan(150);
   });
 });

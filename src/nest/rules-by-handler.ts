@@ -1,0 +1,106 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { APPLICATION_PLACE, type Class, type Handler } from './place.ts';
+import type { Rule } from './rule.ts';
+
+/** The rules of one handler, by the moment at which they are decided. */
+export interface HandlerRules {
+  /** Decided before the other guards, as far as they have an identity there. */
+  readonly early: readonly Rule[];
+  /** Decided after all guards. */
+  readonly late: readonly Rule[];
+  /** Whether there is a later moment: not so where the application places the guard. */
+  readonly hasLateMoment: boolean;
+}
+
+/** Where instrumentation that wraps a handler finds the original: it copies the metadata. */
+const ORIGINAL = Symbol.for('nestjs-floodgate:handler');
+
+/** The narrowest identity first: in this order slots of a Redis Cluster are charged. */
+const breadth = ({ kind, place }: Rule): number =>
+  kind === 'method' ? (place === APPLICATION_PLACE ? 3 : 2) : kind === 'ip' ? 1 : 0;
+
+/**
+ * Which rules apply to which handler. Controllers are known by their prototype, which decorators that wrap a class
+ * leave as it is.
+ */
+export class RulesByHandler {
+  // Handlers without rules are in it too: what is not in it stands in for a handler.
+  readonly #byPrototype = new Map<object, Map<Handler, readonly Rule[]>>();
+  readonly #ordered = new Map<readonly Rule[], HandlerRules>();
+  readonly #hasLateMoment: boolean;
+
+  constructor(hasLateMoment: boolean) {
+    this.#hasLateMoment = hasLateMoment;
+  }
+
+  /** One function may be several methods: all their rules apply then, since requests do not tell which one is meant. */
+  add(controller: Class, handler: Handler, rules: readonly Rule[]): void {
+    const prototype = controller.prototype as object;
+    const handlers = this.#byPrototype.get(prototype) ?? new Map<Handler, readonly Rule[]>();
+    this.#byPrototype.set(prototype, handlers);
+    const combined = [...new Set([...(handlers.get(handler) ?? []), ...rules])];
+    handlers.set(handler, combined);
+    this.#ordered.set(combined, this.#inOrder(combined));
+    Reflect.defineMetadata(ORIGINAL, handler, handler);
+  }
+
+  /** A function that an instance has in place of a method. */
+  addReplacement(controller: Class, replacement: Handler, handler: Handler): void {
+    this.add(controller, replacement, this.#byPrototype.get(controller.prototype as object)?.get(handler) ?? []);
+  }
+
+  /** The handlers that have something to decide after all guards. */
+  get lateHandlers(): readonly Handler[] {
+    return [...this.#byPrototype.values()].flatMap((handlers) =>
+      [...handlers].flatMap(([handler, rules]) => {
+        const { early, late } = this.#ordered.get(rules)!;
+        return this.#hasLateMoment && (late.length > 0 || early.some(({ when }) => !when)) ? [handler] : [];
+      }),
+    );
+  }
+
+  /**
+   * Undefined where no rule applies.
+   * @throws Error for a handler that cannot be matched with the rules of its controller, rather than leave it unlimited
+   */
+  rulesFor(context: ExecutionContext): HandlerRules | undefined {
+    const handlers = this.#byPrototype.get(context.getClass().prototype as object);
+    if (!handlers) return undefined;
+    const handler = context.getHandler() as Handler;
+    const rules = handlers.get(handler) ?? handlers.get(Reflect.getMetadata(ORIGINAL, handler) as Handler);
+    if (!rules) return this.#rulesOfBoundMethod(context, handlers);
+    return rules.length > 0 ? this.#ordered.get(rules) : undefined;
+  }
+
+  /**
+   * For a controller made for each request whose constructor bound this method: Nest sees none of the guards written
+   * on the method then, the late one neither, so everything is decided early.
+   */
+  #rulesOfBoundMethod(
+    context: ExecutionContext,
+    handlers: ReadonlyMap<Handler, readonly Rule[]>,
+  ): HandlerRules | undefined {
+    if ([...handlers.values()].every((rules) => rules.length === 0)) return undefined;
+    const { name } = context.getHandler();
+    const prototype = context.getClass().prototype as Record<string, Handler | undefined>;
+    const method = prototype[name.replace(/^bound /, '')];
+    const rules = method && handlers.get(method);
+    if (!rules) {
+      throw new Error(
+        `${context.getClass().name} serves a function "${name}" in place of one of its methods: ` +
+          'name it after the method, so that its rules are known',
+      );
+    }
+    return rules.length > 0 ? { early: rules, late: [], hasLateMoment: false } : undefined;
+  }
+
+  #inOrder(rules: readonly Rule[]): HandlerRules {
+    const ordered = [...rules].sort((a, b) => breadth(a) - breadth(b));
+    const isLate = ({ when }: Rule): boolean => this.#hasLateMoment && when === 'afterGuards';
+    return {
+      early: ordered.filter((rule) => !isLate(rule)),
+      late: ordered.filter(isLate),
+      hasLateMoment: this.#hasLateMoment,
+    };
+  }
+}
