@@ -9,7 +9,7 @@ import { APPLICATION_PLACE, controllerPlace, handlerPlace, type Class, type Hand
 import type { RateLimitOptions } from './rate-limit-options.ts';
 import { RootModuleCheck } from './root-module-check.ts';
 import type { Rule } from './rule.ts';
-import { ruleConflicts, unaffordableTogether } from './rule-conflicts.ts';
+import { bucketConflicts, ruleConflicts } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
@@ -88,7 +88,9 @@ export class RuleBook {
 
   /** The declared rules of this name. */
   named(name: string): readonly Rule[] {
-    return this.#named.get(name) ?? [];
+    const declared = this.#named.get(name) ?? [];
+    const applied = declared.filter((rule) => this.#applied.has(rule));
+    return applied.length > 0 ? applied : declared;
   }
 
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
@@ -138,7 +140,7 @@ export class RuleBook {
     );
     for (const rule of compiled) {
       this.#rules.add(rule);
-      if (rule.name !== undefined) this.#named.set(rule.name, [...this.named(rule.name), rule]);
+      if (rule.name !== undefined) this.#named.set(rule.name, [...(this.#named.get(rule.name) ?? []), rule]);
     }
     return compiled;
   }
@@ -169,7 +171,7 @@ export class RuleBook {
       const layers = [application, ...layersOf.get(controller)!, ...(ofMethod ? [ofMethod] : [])];
       const rules = applicableRules(layers, fault);
       for (const rule of rules) this.#applied.add(rule);
-      this.#note(unaffordableTogether(rules));
+      this.#note(bucketConflicts(rules));
       this.#byHandler.add(controller, handler, this.#options.enabled === false ? [] : rules);
     }
   }

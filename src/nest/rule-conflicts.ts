@@ -27,16 +27,17 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
   return faults;
 }
 
-/** Rules of one bucket on one handler are judged together, by the smallest limit and the largest cost. */
-export function unaffordableTogether(rules: readonly Rule[]): readonly string[] {
-  return rules.flatMap((dear) =>
-    rules.flatMap((tight) => {
-      const isShared = dear !== tight && dear.isBucket && dear.place === tight.place;
-      if (!isShared || typeof dear.cost !== 'number' || typeof tight.limit !== 'number') return [];
-      if (isAffordable({ cost: dear.cost, limit: tight.limit })) return [];
-      return [
-        `${named(dear)} costs more than ${named(tight)} admits in their ${dear.place}: no request would pass both`,
-      ];
+/** Rules of one bucket on one handler are judged in one call, by the smallest limit and the largest cost. */
+export function bucketConflicts(rules: readonly Rule[]): readonly string[] {
+  return rules.flatMap((rule, i) =>
+    rules.slice(i + 1).flatMap((other) => {
+      if (!rule.isBucket || rule.place !== other.place) return [];
+      const both = `${named(rule)} and ${named(other)} share the ${rule.place} on one handler`;
+      if (rule.when !== other.when) return [`${both}, but not the moment (when): it would be charged twice`];
+      const costs = [rule.cost, other.cost].filter((cost) => typeof cost === 'number');
+      const limits = [rule.limit, other.limit].filter((limit) => typeof limit === 'number');
+      const isPassable = isAffordable({ cost: Math.max(...costs, 0), limit: Math.min(...limits, Infinity) });
+      return isPassable ? [] : [`${both}, and one costs more than the other admits: no request would pass`];
     }),
   );
 }

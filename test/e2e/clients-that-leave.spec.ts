@@ -62,6 +62,6 @@ describe.each(PLATFORMS)('a client that is gone before its request is judged, on
     for (let i = 0; i < 30; i++) await sendAndReset(path);
     // The last word: a request that stays is refused, so those before it were counted.
     await eventually(async () => (await app.call('POST', `/${path}`, { body: {} })).status === 429);
-    expect(served.length).toBeLessThanOrEqual(1);
+    expect(served).toHaveLength(1);
   });
 });

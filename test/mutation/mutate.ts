@@ -7,7 +7,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MUTATIONS, type Mutation } from './mutations.ts';
+import type { Mutation } from './mutation.ts';
+import { NEST_MUTATIONS } from './nest-mutations.ts';
+import { STORE_MUTATIONS } from './store-mutations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'floodgate-mutant-'));
@@ -42,19 +44,24 @@ async function isNoticed({ file, find, replace, tests }: Mutation): Promise<bool
   const path = join(copy, file);
   const original = readFileSync(path, 'utf8');
   if (original.split(find).length !== 2) throw new Error(`${file} does not hold this once: ${find}`);
-  writeFileSync(
-    path,
-    original.replace(find, () => replace),
-  );
-  const passed = await testsPass(tests);
-  writeFileSync(path, original);
-  embedLua();
-  return !passed;
+  try {
+    writeFileSync(
+      path,
+      original.replace(find, () => replace),
+    );
+    embedLua();
+    return !(await testsPass(tests));
+  } finally {
+    writeFileSync(path, original);
+    embedLua();
+  }
 }
 
 copyRepository();
 const wanted = process.argv[2] ?? '';
-const chosen = MUTATIONS.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
+const chosen = [...STORE_MUTATIONS, ...NEST_MUTATIONS].filter((mutation) =>
+  Object.values(mutation).join('\n').includes(wanted),
+);
 let unnoticed = 0;
 try {
   for (const tests of new Set(chosen.map((mutation) => mutation.tests))) {

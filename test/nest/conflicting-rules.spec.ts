@@ -101,7 +101,7 @@ describe('rules of one bucket', () => {
     expect(
       await startMessage({
         controllers: limited(RateLimit({ ...shared, limit: 5, cost: 2 }), RateLimit({ ...shared, name: 'other' })),
-        options: { rules: [{ ...shared, window: 60, limit: 100, when: 'afterGuards' }] },
+        options: { rules: [{ ...shared, window: 60, limit: 100 }] },
       }),
     ).toBe('');
   });

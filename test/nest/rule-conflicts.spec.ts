@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ruleConflicts } from '../../src/nest/rule-conflicts.ts';
+import { bucketConflicts, ruleConflicts } from '../../src/nest/rule-conflicts.ts';
 import type { Rule } from '../../src/nest/rule.ts';
 import { ruleOf } from '../support/rules.ts';
 
@@ -48,5 +48,29 @@ describe('rules', () => {
 
   it('are told of every conflict', () => {
     expect(conflictsOf({}, {}, {}, { ...bucket, kind: 'ip' }, bucket)).toHaveLength(3);
+  });
+});
+
+describe('rules of one bucket on one handler', () => {
+  const together = (...rules: readonly Partial<Rule>[]): readonly string[] =>
+    bucketConflicts(rules.map((parts, i) => ruleOf({ label: `rule-${i}`, ...bucket, ...parts })));
+
+  it.each<[string, Partial<Rule>, Partial<Rule>]>([
+    ['with limits that all their costs fit in', { limit: 5, cost: 3 }, { limit: 100, cost: 5 }],
+    ['whose numbers are found for each request', { limit: () => 1 }, { cost: () => 5 }],
+    ['when they are of different buckets', { limit: 1 }, { place: 'bucket other', limit: 9, cost: 9 }],
+    ['when they are of no bucket', { isBucket: false, limit: 1 }, { isBucket: false, limit: 9, cost: 9 }],
+  ])('can be judged together %s', (_, one, other) => {
+    expect(together(one, other)).toEqual([]);
+  });
+
+  it('cannot when one costs more than another admits: no request would ever pass', () => {
+    const faults = together({ limit: 5 }, { limit: 100, cost: 10 });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain('costs more than the other admits');
+  });
+
+  it('cannot at different moments: one request would be charged twice', () => {
+    expect(together({ when: 'beforeGuards' }, { when: 'afterGuards' })).toEqual([expect.stringContaining('moment')]);
   });
 });
