@@ -15,6 +15,7 @@ export type { StoreErrorPolicy } from './core/store-error-policy.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
 export type { StoreEvent } from './failure/store-events.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type { HeaderFormat } from './nest/header-format.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
 export { RateLimit } from './nest/rate-limit.decorator.ts';
@@ -29,6 +30,7 @@ export {
   type RateLimitOptions,
   type Resolvable,
 } from './nest/rate-limit-options.ts';
+export type { QuotaExceededProblem } from './nest/problem-details.ts';
 export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
 export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
 export type { StandaloneRule } from './nest/rule-book.ts';
@@ -36,5 +38,6 @@ export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { RedisConnectionOptions } from './redis/open-redis.ts';
 export type { RedisClient, RedisClusterClient } from './redis/redis-client.ts';
+export { RATE_LIMIT_HEADERS } from './transports/rate-limit-headers.ts';
 export { RedisStore } from './redis/redis-store.ts';
 export type { ScriptStoreOptions as RedisStoreOptions } from './redis/script-store.ts';

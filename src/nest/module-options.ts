@@ -3,6 +3,7 @@ import { MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
 import { compileRule, withoutUndefined } from './compile-rule.ts';
+import { HEADER_FORMATS, type HeaderFormat } from './header-format.ts';
 import type { AnonymousPolicy, IdentitySettings } from './identity.ts';
 import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
 
@@ -25,8 +26,12 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
      */
     readonly anonymous?: AnonymousPolicy;
   };
-  /** Which header fields answers carry besides `Retry-After`: `X-RateLimit-*`, or none. @default 'legacy' */
-  readonly headers?: 'legacy' | 'none';
+  /** Which header fields answers carry besides `Retry-After`: one format, or several. @default 'legacy' */
+  readonly headers?: HeaderFormat | readonly HeaderFormat[];
+  /** Whether the draft's fields tell a hash of whose budget it is (`pk`). @default false */
+  readonly partitionKey?: boolean;
+  /** Whether the body of a refusal is problem details (RFC 9457). @default false */
+  readonly problemDetails?: boolean;
   /** False: nothing is limited (tests, emergencies). @default true */
   readonly enabled?: boolean;
   /**
@@ -51,6 +56,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   rules: true,
   identity: true,
   headers: true,
+  partitionKey: true,
+  problemDetails: true,
   enabled: true,
   guard: true,
 };
@@ -103,8 +110,10 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
     wrong('identity.ipv6Prefix', ipv6Prefix, 'must be a whole number of bits from 32 to 128');
   }
   oneOf('identity.anonymous', anonymous, ['ip', 'deny', 'skip']);
-  oneOf('headers', options.headers, ['legacy', 'none']);
-  oneOf('enabled', options.enabled, [true, false]);
+  const headers = Array.isArray(options.headers) ? (options.headers as readonly unknown[]) : [options.headers];
+  for (const format of headers) oneOf('headers', format, HEADER_FORMATS);
+  if (headers.length > 1 && headers.includes('none')) wrong('headers', headers, 'must not mix none with others');
+  for (const name of ['partitionKey', 'problemDetails', 'enabled'] as const) oneOf(name, options[name], [true, false]);
   oneOf('guard', options.guard, ['global', 'manual']);
   if (options.rules !== undefined && !Array.isArray(options.rules)) {
     wrong('rules', options.rules, 'must be a list of rules');

@@ -1,6 +1,6 @@
 import { HttpException, HttpStatus } from '@nestjs/common';
 import type { Denied } from '../core/decision.ts';
-import { wholeSeconds } from '../transports/rate-limit-headers.ts';
+import { retryAfterSeconds } from '../transports/rate-limit-headers.ts';
 
 /** The body of a 429 where no filter makes another one. Says nothing of who was refused. */
 export interface RateLimitExceptionBody {
@@ -15,26 +15,32 @@ export interface RateLimitExceptionBody {
   readonly retryAfter?: number;
 }
 
+const plainBody = (decision: Denied, message: string, statusCode: number): RateLimitExceptionBody => {
+  const [{ rule = '', limit }] = decision.refusedBy;
+  const retryAfter = retryAfterSeconds(decision);
+  return {
+    statusCode,
+    error: 'Too Many Requests',
+    message,
+    rule,
+    limit,
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
+};
+
 /** A rate limit refused the request: status 429, with the decision that says why and until when. */
 export class RateLimitException extends HttpException {
   /**
    * @param decision what was decided. Its keys name the identity: do not send them to the client.
    * @param message what the client is told
+   * @param body makes the response where no filter makes another one. @default {@link RateLimitExceptionBody}
    */
   constructor(
     readonly decision: Denied,
     message: string,
+    body: (decision: Denied, message: string, status: number) => object = plainBody,
   ) {
-    const [{ rule = '', limit }] = decision.refusedBy;
-    const body: RateLimitExceptionBody = {
-      statusCode: HttpStatus.TOO_MANY_REQUESTS,
-      error: 'Too Many Requests',
-      message,
-      rule,
-      limit,
-      ...(decision.retryAfterMs !== undefined && { retryAfter: Math.max(1, wholeSeconds(decision.retryAfterMs)) }),
-    };
-    super(body, HttpStatus.TOO_MANY_REQUESTS);
+    super(body(decision, message, HttpStatus.TOO_MANY_REQUESTS), HttpStatus.TOO_MANY_REQUESTS);
     this.message = message;
   }
 }

@@ -19,6 +19,7 @@ import type { StoreEvent } from '../failure/store-events.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { GuardBinding } from './guard-binding.ts';
+import { headerWriter } from './header-format.ts';
 import { Identifier } from './identity.ts';
 import { identitySettings, type RateLimitModuleOptions, type RateLimitOptionsFactory } from './module-options.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
@@ -30,6 +31,7 @@ import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
 import { RuleLog } from './rule-log.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+import { Warnings } from './warnings.ts';
 
 const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: MODULE_OPTIONS,
@@ -53,6 +55,7 @@ const providers: Provider[] = [
   RuleBook,
   RateLimitGuard,
   GuardBinding,
+  Warnings,
   {
     provide: RootModuleCheck,
     inject: [ModulesContainer],
@@ -61,29 +64,48 @@ const providers: Provider[] = [
   {
     provide: RATE_LIMIT_STORE,
     // The rule book comes first, so that everything is checked before a connection opens.
-    inject: [MODULE_OPTIONS, RuleBook],
-    useFactory: (options: RateLimitModuleOptions): Promise<RateLimitStore> => {
+    inject: [MODULE_OPTIONS, Warnings, RuleBook],
+    useFactory: (options: RateLimitModuleOptions, warnings: Warnings): Promise<RateLimitStore> => {
       const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
       if (!enabled) return createRateLimitStore(store && { store });
-      if (!redis && !store) logger.log('Limits hold for this process only: RateLimitModule.forRoot got no redis');
+      if (!redis && !store) warnings.once('FLOODGATE_PROCESS_LOCAL');
       const onStoreEvent = tellStoreEvent;
       return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, onStoreError, onStoreEvent });
     },
   },
   {
     provide: TRANSPORT,
-    inject: [HttpAdapterHost],
-    useFactory: (host: HttpAdapterHost): Transport => new HttpTransport(() => host.httpAdapter),
+    inject: [HttpAdapterHost, Warnings],
+    useFactory: (host: HttpAdapterHost, warnings: Warnings): Transport =>
+      new HttpTransport(
+        () => host.httpAdapter,
+        () => warnings.once('FLOODGATE_UNTRUSTED_PROXY'),
+      ),
   },
   {
     provide: RequestLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook],
-    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, transport: Transport, rules: RuleBook) => {
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings],
+    useFactory: (
+      options: RateLimitModuleOptions,
+      store: RateLimitStore,
+      transport: Transport,
+      rules: RuleBook,
+      warnings: Warnings,
+    ) => {
       const settings = identitySettings(options);
       const log = new RuleLog();
-      const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log);
-      const hasHeaders = options.headers !== 'none';
-      const decider = new RuleDecider({ store, transport, charges, log, nextId: callIds(), hasHeaders });
+      const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log, warnings);
+      const headers = headerWriter(options.headers ?? 'legacy', options.partitionKey ?? false);
+      const hasProblemDetails = options.problemDetails ?? false;
+      const decider = new RuleDecider({
+        store,
+        transport,
+        charges,
+        log,
+        nextId: callIds(),
+        headers,
+        hasProblemDetails,
+      });
       const deadlineMs = durationMs(options.decisionTimeout ?? DEFAULT_DECISION_TIMEOUT);
       return new RequestLimiter({ transport, rules, decider, deadlineMs });
     },

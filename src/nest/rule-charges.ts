@@ -7,12 +7,16 @@ import { RateLimitUnavailableException } from './rate-limit-unavailable.exceptio
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
 import type { RuleLog } from './rule-log.ts';
+import type { Warnings } from './warnings.ts';
 
 /** A rule and what it charges a request. */
 export interface RuleCharge {
   readonly rule: Rule;
   readonly charge: Charge;
 }
+
+/** So many requests without any user are a mistake more likely than chance. */
+const STRANGERS_TO_WARN_AT = 100;
 
 type Judged = RuleCharge | 'later' | 'not applicable';
 
@@ -21,8 +25,12 @@ export class RuleCharges {
   readonly #identifier: Identifier;
   readonly #anonymous: AnonymousPolicy;
   readonly #log: RuleLog;
+  readonly #warnings: Warnings;
+  /** Requests without a user so far, for the rules that never met one; Infinity for those that did. */
+  readonly #strangers = new Map<Rule, number>();
 
-  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog) {
+  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog, warnings: Warnings) {
+    this.#warnings = warnings;
     this.#identifier = identifier;
     this.#anonymous = anonymous;
     this.#log = log;
@@ -50,6 +58,7 @@ export class RuleCharges {
     try {
       if (rule.skip && (await rule.skip(context))) return 'not applicable';
       identity = await this.#identifier.identify(rule, context);
+      if (rule.kind === 'user') this.#noticeUser(rule, identity !== undefined);
       if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(rule, context);
       if (identity) return { rule, charge: await this.#charge(rule, identity, context) };
     } catch (error) {
@@ -75,6 +84,15 @@ export class RuleCharges {
     };
     if (!isAffordable(charge)) this.#log.error(rule, `a cost of ${charge.cost} is more than it ever admits: refused`);
     return charge;
+  }
+
+  #noticeUser(rule: Rule, isKnown: boolean): void {
+    const strangers = this.#strangers.get(rule) ?? 0;
+    if (strangers === Infinity) return;
+    this.#strangers.set(rule, isKnown ? Infinity : strangers + 1);
+    if (strangers + 1 === STRANGERS_TO_WARN_AT && !isKnown) {
+      this.#warnings.once('FLOODGATE_NO_USER', `${rule.writtenOn} (${rule.label})`);
+    }
   }
 
   #giveUp(rule: Rule, error: unknown): 'not applicable' {

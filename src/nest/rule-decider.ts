@@ -4,9 +4,11 @@ import type { Allowed, Budget, Denied } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore } from '../core/rate-limit-store.ts';
 import { describeError, show } from '../core/show.ts';
-import { legacyHeaders, retryAfterHeader, type HeaderFields } from '../transports/rate-limit-headers.ts';
+import { retryAfterHeader } from '../transports/rate-limit-headers.ts';
 import type { Transport } from '../transports/transport.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
+import type { HeaderWriter } from './header-format.ts';
+import { problemDetails } from './problem-details.ts';
 import { RateLimitException } from './rate-limit.exception.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
@@ -40,8 +42,10 @@ interface Parts {
   readonly charges: RuleCharges;
   readonly log: RuleLog;
   readonly nextId: () => string;
-  /** Whether answers carry header fields besides `Retry-After`. */
-  readonly hasHeaders: boolean;
+  /** What answers carry besides `Retry-After`. */
+  readonly headers: HeaderWriter;
+  /** Whether refusals are told as problem details. */
+  readonly hasProblemDetails: boolean;
 }
 
 /** Decides the rules of one moment in one store call, and puts the answer into headers or an exception. */
@@ -67,7 +71,7 @@ export class RuleDecider {
       const sentAt = performance.now();
       const decision = await this.#parts.store.consume(request);
       if (!decision.allowed) throw this.#refusal(decision, charged, context);
-      this.#publish(context, legacyHeaders([...earlier, ...decision.budgets]));
+      this.#parts.transport.publish(context, this.#parts.headers([...earlier, ...decision.budgets]));
       return { request, decision, tookMs: performance.now() - sentAt };
     } catch (error) {
       const isUnavailable = error instanceof StoreUnavailableError || error instanceof RateLimitUnavailableException;
@@ -83,13 +87,18 @@ export class RuleDecider {
   }
 
   #refusal(denied: Denied, charged: readonly RuleCharge[], context: ExecutionContext): RateLimitException {
+    const { headers, transport, hasProblemDetails } = this.#parts;
+    transport.publish(context, { ...headers(denied.budgets, denied), ...retryAfterHeader(denied) });
+    transport.forbidCaching(context);
     const [refusal] = denied.refusedBy;
-    this.#publish(context, legacyHeaders([refusal]));
-    this.#parts.transport.publish(context, retryAfterHeader(denied));
     const isRefused = ({ charge }: RuleCharge): boolean =>
       logName(charge) === logName(refusal) && charge.limit === refusal.limit;
     const { rule } = charged.find(isRefused)!;
-    return new RateLimitException(denied, this.#message(rule, denied, context));
+    return new RateLimitException(
+      denied,
+      this.#message(rule, denied, context),
+      hasProblemDetails ? problemDetails : undefined,
+    );
   }
 
   #message(rule: Rule, denied: Denied, context: ExecutionContext): string {
@@ -104,9 +113,5 @@ export class RuleDecider {
       this.#parts.log.error(rule, `its message function failed: ${describeError(error)}`);
       return RULE_DEFAULTS.message;
     }
-  }
-
-  #publish(context: ExecutionContext, fields: HeaderFields): void {
-    if (this.#parts.hasHeaders) this.#parts.transport.publish(context, fields);
   }
 }

@@ -3,6 +3,16 @@ import type { Budget, Denied } from '../core/decision.ts';
 /** Header fields by name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
+/** Every field that answers may carry: for the `exposedHeaders` of CORS, without which browsers hide them. */
+export const RATE_LIMIT_HEADERS: readonly string[] = [
+  'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
 /** Whole seconds of RFC 9110, section 10.2.3 (delta-seconds), rounded up: whoever waits so long is not early. */
 export const wholeSeconds = (ms: number): number => Math.ceil(ms / 1_000);
 
@@ -24,7 +34,12 @@ export function legacyHeaders(budgets: readonly Budget[]): HeaderFields {
   };
 }
 
-/** RFC 9110, section 10.2.3: when to come back, at least a second; nothing when no waiting helps. */
-export function retryAfterHeader({ retryAfterMs }: Pick<Denied, 'retryAfterMs'>): HeaderFields {
-  return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, wholeSeconds(retryAfterMs))) };
+/** When to come back, in whole seconds, at least one; undefined when no waiting helps. */
+export const retryAfterSeconds = ({ retryAfterMs }: Pick<Denied, 'retryAfterMs'>): number | undefined =>
+  retryAfterMs === undefined ? undefined : Math.max(1, wholeSeconds(retryAfterMs));
+
+/** RFC 9110, section 10.2.3; nothing when no waiting helps. */
+export function retryAfterHeader(denied: Pick<Denied, 'retryAfterMs'>): HeaderFields {
+  const seconds = retryAfterSeconds(denied);
+  return seconds === undefined ? {} : { 'Retry-After': String(seconds) };
 }

@@ -11,6 +11,8 @@ export interface Transport {
   addressOf(context: ExecutionContext): string | undefined;
   /** The authenticated user as the application left it on the request, if it did. */
   userOf(context: ExecutionContext): unknown;
+  /** Keeps the answer out of caches (RFC 6585, section 4), if the application has not said anything of caching. */
+  forbidCaching(context: ExecutionContext): void;
   /** Adds header fields to the answer. */
   publish(context: ExecutionContext, fields: HeaderFields): void;
 }
