@@ -121,7 +121,10 @@ export async function closeRedis(client: OwnClient): Promise<void> {
 export function becomeReady(client: RedisClient, patienceMs: number): Promise<StoreUnavailableError | undefined> {
   if (client.status === 'ready') return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    let failure = new StoreUnavailableError('connection', `Redis is not ready after ${patienceMs} ms`);
+    let failure = new StoreUnavailableError(
+      'connection',
+      `Redis is not ready after ${patienceMs} ms: does it speak TLS, and is it told so (rediss://, or the option tls)?`,
+    );
     const settle = (result: StoreUnavailableError | undefined): void => {
       clearTimeout(timer);
       client.removeListener('ready', onReady);

@@ -20,12 +20,23 @@ const CODE = new RegExp(`(?:^|[-:] ?)(${Object.keys(KIND_OF_CODE).join('|')})\\b
 /** Errors that our own scripts raise about their arguments: faults of the caller, not of the store. */
 const isOurs = (message: string): boolean => message.includes('ERR floodgate:');
 
+/** What Redis 7 says, without a code, when a script calls a command that its user has no right to. */
+const MISSING_RIGHT = /user executing the script can't|ACL failure in script/;
+
+/** A Cluster client tells that it failed on every node, and keeps to itself why the last one did. */
+const causeOf = (error: unknown): unknown => (error as { lastNodeError?: unknown } | null)?.lastNodeError ?? error;
+
+function kindOf(message: string, isReply: boolean): StoreFailureKind {
+  const code = CODE.exec(message)?.[1];
+  if (code) return KIND_OF_CODE[code]!;
+  if (MISSING_RIGHT.test(message)) return 'no-permission';
+  return isReply ? 'unknown' : 'connection';
+}
+
 /** An error of the client as the store reports it: StoreUnavailableError, or the error itself when it is a fault. */
 export function redisFailure(error: unknown): Error {
-  const { message } = error instanceof Error ? error : new Error(String(error));
-  if (isOurs(message)) return new RateLimitRequestError(message, { cause: error });
-  const code = CODE.exec(message)?.[1];
-  const isReply = (error as Error).name === 'ReplyError';
-  const kind = code ? KIND_OF_CODE[code]! : isReply ? 'unknown' : 'connection';
-  return new StoreUnavailableError(kind, `Redis: ${message}`, { cause: error });
+  const cause = causeOf(error);
+  const { message, name } = cause instanceof Error ? cause : new Error(String(cause));
+  if (isOurs(message)) return new RateLimitRequestError(message, { cause });
+  return new StoreUnavailableError(kindOf(message, name === 'ReplyError'), `Redis: ${message}`, { cause });
 }
