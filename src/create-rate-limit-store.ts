@@ -19,6 +19,7 @@ import {
 import { isRedisClient, type RedisClient } from './redis/redis-client.ts';
 import { RedisStore } from './redis/redis-store.ts';
 
+/** Options of {@link createRateLimitStore}. */
 export interface RateLimitStoreOptions {
   /**
    * A URL (`redis://…`, `rediss://…`), options of ioredis, or a client or Cluster of ioredis that the application

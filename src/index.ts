@@ -13,7 +13,7 @@ export {
 export type { ConsumeRequest, RateLimitStore, RefundRequest } from './core/rate-limit-store.ts';
 export type { StoreErrorPolicy } from './core/store-error-policy.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
-export type { StoreEvent } from './failure/store-events.ts';
+export type { StoreAvailableEvent, StoreEvent, StoreUnavailableEvent } from './failure/store-events.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';

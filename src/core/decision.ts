@@ -19,6 +19,7 @@ export interface Refusal extends Budget {
 
 /** Every charge of the call was taken. */
 export interface Allowed {
+  /** Tells the two kinds of decision apart. */
   readonly allowed: true;
   /** The call that was charged. */
   readonly id: string;
@@ -33,6 +34,7 @@ export interface Allowed {
 
 /** No charge of the call was taken. */
 export interface Denied {
+  /** Tells the two kinds of decision apart. */
   readonly allowed: false;
   /** One for each charge of the request that the refusing store call judged, in its order. */
   readonly budgets: readonly Budget[];

@@ -1,5 +1,6 @@
 /** What the application was configured with cannot work. The message names each place, option and value. */
 export class RateLimitConfigurationError extends Error {
+  /** Tells this error apart from others, also between copies of the library. */
   override readonly name = 'RateLimitConfigurationError';
 
   /** @param faults one sentence each: where, which option, which value, what would be right. */
@@ -33,14 +34,17 @@ export type StoreFailureKind =
 
 /** What a store was asked is wrong: the id, or a field of a charge. A fault of the caller, whatever state it is in. */
 export class RateLimitRequestError extends TypeError {
+  /** Tells this error apart from others, also between copies of the library. */
   override readonly name = 'RateLimitRequestError';
 }
 
 /** The store cannot decide. Never an answer about a limit. */
 export class StoreUnavailableError extends Error {
+  /** Tells this error apart from others, also between copies of the library. */
   override readonly name: string = 'StoreUnavailableError';
 
   constructor(
+    /** What is in the way. */
     readonly kind: StoreFailureKind,
     message: string,
     options?: ErrorOptions,
@@ -51,9 +55,10 @@ export class StoreUnavailableError extends Error {
 
 /** The in-process store tracks as many live keys as it may, and these are not among them. Nothing was charged. */
 export class StoreFullError extends StoreUnavailableError {
+  /** Tells this error apart from others, also between copies of the library. */
   override readonly name = 'StoreFullError';
 
-  /** @param untracked the names of the logs that have no room ({@link logName}); the others can still be decided. */
+  /** @param untracked the names of the logs that have no room (`key:windowMs`); the others can still be decided. */
   constructor(
     readonly untracked: ReadonlySet<string>,
     maxKeys: number,

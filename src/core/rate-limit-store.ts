@@ -1,6 +1,7 @@
 import type { Charge } from './charge.ts';
 import type { Decision, Preview } from './decision.ts';
 
+/** One call that wants to take from budgets. */
 export interface ConsumeRequest {
   /** Names the call, unique among all callers of the store's data: 1 to 64 letters, digits, `-` or `_`. */
   readonly id: string;
@@ -10,6 +11,7 @@ export interface ConsumeRequest {
   readonly withinMs?: number;
 }
 
+/** One call whose charges are given back. */
 export interface RefundRequest {
   /** The call to give back. */
   readonly id: string;

@@ -1,8 +1,21 @@
 import type { StoreFailureKind, StoreUnavailableError } from '../core/errors.ts';
 
 /** A change in what the store can do, told once. */
-export type StoreEvent =
-  { readonly type: 'unavailable'; readonly error: StoreUnavailableError } | { readonly type: 'available' };
+export type StoreEvent = StoreUnavailableEvent | StoreAvailableEvent;
+
+/** The store cannot decide; failure policies do. */
+export interface StoreUnavailableEvent {
+  /** Tells the events apart. */
+  readonly type: 'unavailable';
+  /** What is in the way. */
+  readonly error: StoreUnavailableError;
+}
+
+/** The store decides again. */
+export interface StoreAvailableEvent {
+  /** Tells the events apart. */
+  readonly type: 'available';
+}
 
 /** Failures that say nothing about the next request. */
 const OF_ONE_REQUEST: ReadonlySet<StoreFailureKind> = new Set(['full', 'wrong-type', 'cross-slot']);

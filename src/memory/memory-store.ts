@@ -5,6 +5,7 @@ import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate
 import { afterCharge, readWindow } from '../core/sliding-window.ts';
 import { WindowLog } from '../core/window-log.ts';
 
+/** Options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
   /** Live keys that are tracked at most. @default 100_000 */
   readonly maxKeys?: number;

@@ -13,6 +13,7 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
   readonly defaults?: Pick<RateLimitOptions, 'window' | 'limit' | 'type' | 'cost' | 'message' | 'onStoreError'>;
   /** Rules of the whole application: one budget each for all its HTTP handlers together. */
   readonly rules?: readonly RateLimitOptions[];
+  /** Who is who. */
   readonly identity?: {
     /** The client's address. @default what the HTTP adapter reports, so its `trust proxy` decides */
     readonly ip?: (context: ExecutionContext) => string | undefined;
@@ -43,6 +44,7 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
 
 /** What `forRootAsync({ useClass })` and `useExisting` call. */
 export interface RateLimitOptionsFactory {
+  /** @returns the options, as `forRoot` takes them */
   createRateLimitOptions(): RateLimitModuleOptions | Promise<RateLimitModuleOptions>;
 }
 

@@ -6,8 +6,11 @@ const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-ex
 
 /** The body of a refusal as RFC 9457 (problem details) and the `quota-exceeded` type of the draft have it. */
 export interface QuotaExceededProblem {
+  /** Which problem it is: a URI. */
   readonly type: string;
+  /** The problem in words that are the same for all of its type. */
   readonly title: string;
+  /** 429. */
   readonly status: number;
   /** What the client is told. */
   readonly detail: string;

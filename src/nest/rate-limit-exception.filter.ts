@@ -11,6 +11,7 @@ import { RateLimitException } from './rate-limit.exception.ts';
 @Injectable()
 @Catch(RateLimitException)
 export class RateLimitExceptionFilter implements ExceptionFilter<RateLimitException> {
+  /** @param adapterHost what answers are sent by: `app.get(HttpAdapterHost)` where the filter is made by hand */
   constructor(@Inject(HttpAdapterHost) protected readonly adapterHost: HttpAdapterHost) {}
 
   catch(exception: RateLimitException, host: ArgumentsHost): void {

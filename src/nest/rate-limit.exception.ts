@@ -4,8 +4,11 @@ import { retryAfterSeconds } from '../transports/rate-limit-headers.ts';
 
 /** The body of a 429 where no filter makes another one. Says nothing of who was refused. */
 export interface RateLimitExceptionBody {
+  /** 429. */
   readonly statusCode: number;
+  /** What HTTP calls the status. */
   readonly error: string;
+  /** What the rule tells the client. */
   readonly message: string;
   /** The rule that refused, the one with the longest wait if several did. */
   readonly rule: string;

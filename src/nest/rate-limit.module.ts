@@ -149,7 +149,11 @@ export class RateLimitModule
     this.#binding = binding;
   }
 
-  /** @param options see {@link RateLimitModuleOptions}; without `redis`, limits hold for one process only */
+  /**
+   * The module with these options.
+   *
+   * @param options without `redis`, limits hold for one process only
+   */
   static override forRoot(options: RateLimitModuleOptions = {}): DynamicModule {
     return asGlobalModule(super.forRoot(options));
   }
@@ -164,6 +168,7 @@ export class RateLimitModule
     this.#binding.bindInstances();
   }
 
+  /** Begins to listen to what the transport tells. */
   onModuleInit(): void {
     this.#transport.start();
   }

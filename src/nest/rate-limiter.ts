@@ -14,6 +14,7 @@ import { ruleKey } from './rule-key.ts';
 /** A declared rule by its name, or a rule of its own with a name or a bucket. */
 export type RuleReference = string | StandaloneRule;
 
+/** What a call says besides its rule and identity. */
 export interface ConsumeOptions {
   /** Units taken, 1 to 100. @default the rule's cost */
   readonly cost?: number;

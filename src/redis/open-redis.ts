@@ -5,20 +5,35 @@ import { redisFailure } from './redis-failure.ts';
 
 /** Options of an ioredis connection, as `new Redis(options)` takes them: these, and the others of ioredis. */
 export interface RedisConnectionOptions {
+  /** A name or an address. @default localhost */
   readonly host?: string | undefined;
+  /** @default 6379 */
   readonly port?: number | undefined;
+  /** Of a Unix socket, in place of host and port. */
   readonly path?: string | undefined;
+  /** 4 or 6, for names that have addresses of both. */
   readonly family?: number | undefined;
+  /** Of an ACL user. */
   readonly username?: string | undefined;
+  /** Of the user, or of the server. */
   readonly password?: string | undefined;
+  /** Number of the database. @default 0 */
   readonly db?: number | undefined;
+  /** Options of `tls.connect`: `{}` for the defaults. */
   readonly tls?: object | undefined;
+  /** Put before every key by ioredis, before ours. */
   readonly keyPrefix?: string | undefined;
+  /** Milliseconds. @default 2000 */
   readonly connectTimeout?: number | undefined;
+  /** As `CLIENT LIST` shows it. @default nestjs-floodgate */
   readonly connectionName?: string | undefined;
+  /** Addresses of sentinels, in place of host and port. */
   readonly sentinels?: readonly object[] | null | undefined;
+  /** What the sentinels call the master. */
   readonly name?: string | undefined;
+  /** Of an ACL user of the sentinels. */
   readonly sentinelUsername?: string | undefined;
+  /** Of the sentinels. */
   readonly sentinelPassword?: string | undefined;
 }
 

@@ -5,17 +5,25 @@
 export interface RedisClient {
   /** `'ready'` when commands are sent at once; nothing is sent otherwise. */
   readonly status: string;
+  /** Calls a script by its hash. */
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  /** Calls a script by its source. */
   eval(script: string, numberOfKeys: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
+  /** Loads a script. */
   script(subcommand: 'LOAD', script: string): Promise<unknown>;
+  /** Removes a key. */
   unlink(key: string): Promise<unknown>;
+  /** Connects a client that was made lazy. */
   connect(): Promise<unknown>;
+  /** Tells of changes in the connection. */
   on(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
+  /** Ends what `on` began. */
   removeListener(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
 }
 
 /** What a Cluster client can do besides. */
 export interface RedisClusterClient extends RedisClient {
+  /** The clients of the single nodes. */
   nodes(role: 'master'): RedisClient[];
 }
 

@@ -6,6 +6,7 @@ import { LuaScript } from './lua-script.ts';
 import type { RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
 
+/** Options of {@link RedisStore}. */
 export interface ScriptStoreOptions {
   /** First part of every key. */
   readonly keyPrefix: string;
