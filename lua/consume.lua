@@ -87,15 +87,16 @@ end
 -- Entries from the future tell that the server's clock stepped back. They were admitted before this moment, so this
 -- moment is a stamp that is late enough, and nobody is locked out for longer than a window from here.
 local function restampFuture(i)
-  local newest = stampAt(i, -1)
-  if not newest or newest <= now then return end
-  local restamped = {}
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i], now + 1, '+inf', 'LIMIT', 0, RESTAMP_AT_ONCE)) do
-    restamped[#restamped + 1] = now
-    restamped[#restamped + 1] = member
+  newest[i] = stampAt(i, -1)
+  while newest[i] and newest[i] > now do
+    local restamped = {}
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[i], now + 1, '+inf', 'LIMIT', 0, RESTAMP_AT_ONCE)) do
+      restamped[#restamped + 1] = now
+      restamped[#restamped + 1] = member
+    end
+    redis.call('ZADD', KEYS[i], 'XX', unpack(restamped))
+    newest[i] = stampAt(i, -1)
   end
-  redis.call('ZADD', KEYS[i], 'XX', unpack(restamped))
-  restampFuture(i)
 end
 
 local function deny()

@@ -14,6 +14,7 @@ local extraExpiry     -- milliseconds that keys outlive their window
 local id              -- of the call, for the scripts that have one
 local limits, windows, costs = {}, {}, {} -- of the charge on KEYS[i]; windows in microseconds
 local live = {}       -- units in the window of KEYS[i] that ends now
+local newest = {}     -- stamp of the newest entry of KEYS[i], where it is known already
 
 local function wrong(name, position, rule)
   return redis.error_reply('ERR floodgate: ' .. name .. ' (ARGV[' .. position .. ']) must be ' .. rule
@@ -102,7 +103,7 @@ local function reply(verdict)
       retryAfterMs = leavesIn(i, stampAt(i, cost - limit - 1))
     end
     result[#result + 1] = math.max(0, limit - live[i])
-    result[#result + 1] = live[i] > 0 and leavesIn(i, stampAt(i, -1)) or 0
+    result[#result + 1] = live[i] > 0 and leavesIn(i, newest[i] or stampAt(i, -1)) or 0
     result[#result + 1] = retryAfterMs
   end
   return result
