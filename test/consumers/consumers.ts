@@ -5,6 +5,8 @@ export interface Consumer {
   readonly installation: keyof typeof INSTALLATIONS;
   /** Files besides the shared application, by name. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Whether every change is tried in it: one of each major of Nest, and of each module system. */
+  readonly isShort?: boolean;
   /** Run in a folder of its own, one after another. */
   readonly commands: readonly string[];
 }
@@ -79,6 +81,7 @@ export const CONSUMERS: readonly Consumer[] = [
   },
   {
     name: 'Nest 11, CommonJS Jest',
+    isShort: true,
     installation: 'nest-11',
     files: { 'package.json': packageJson('commonjs'), 'jest.config.json': jestConfig(false) },
     commands: ['npx jest --config jest.config.json'],
@@ -97,6 +100,7 @@ export const CONSUMERS: readonly Consumer[] = [
   },
   {
     name: 'Nest 12, ESM compiled with nodenext, ioredis 6',
+    isShort: true,
     installation: 'nest-12',
     files: { 'package.json': packageJson('module'), 'tsconfig.json': tsconfig({ module: 'nodenext' }) },
     commands: ['npx tsc', 'node dist/main.js'],
