@@ -21,7 +21,7 @@ const folderOf = (file: string): string => {
   return rest.length === 0 ? '' : first;
 };
 
-/** What the files of each folder may import: folders of `src`, and packages. The module is what knows every folder. */
+/** What the files of each folder may import: folders of `src`, and packages. The providers of the module are what knows every folder. */
 const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages: readonly string[] }>> = {
   core: { folders: [], packages: [] },
   memory: { folders: ['core'], packages: [] },
@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
 };
 /** Files that put the parts together. */
-const COMPOSES = ['index.ts', 'nest/rate-limit.module.ts', 'nest/module-options.ts'];
+const COMPOSES = ['index.ts', 'nest/rate-limit.providers.ts', 'nest/module-options.ts'];
 
 describe('the architecture', () => {
   const files = filesIn(src, '.ts');

@@ -207,16 +207,16 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'nothing opens when limits are switched off',
-    file: 'src/nest/rate-limit.module.ts',
+    file: 'src/nest/rate-limit.providers.ts',
     find: 'if (!enabled) return createRateLimitStore(store && { store });',
     replace: '',
     tests: 'test/nest/redis-connections',
   },
   {
     takesAway: 'all is checked before a connection opens',
-    file: 'src/nest/rate-limit.module.ts',
-    find: 'inject: [MODULE_OPTIONS, RuleBook],\n    useFactory: (options: RateLimitModuleOptions): Promise',
-    replace: 'inject: [MODULE_OPTIONS],\n    useFactory: (options: RateLimitModuleOptions): Promise',
+    file: 'src/nest/rate-limit.providers.ts',
+    find: 'inject: [MODULE_OPTIONS, Warnings, RuleBook],',
+    replace: 'inject: [MODULE_OPTIONS, Warnings],',
     tests: 'test/nest/faulty-module-options',
   },
   {
@@ -228,9 +228,9 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'only the in-process store holds for one process',
-    file: 'src/nest/rate-limit.module.ts',
-    find: 'if (!redis && !store) logger.log',
-    replace: 'logger.log',
+    file: 'src/nest/rate-limit.providers.ts',
+    find: 'if (!redis && !store) warnings',
+    replace: 'warnings',
     tests: 'test/nest/module',
   },
   {
@@ -250,8 +250,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'Retry-After is at least a second',
     file: 'src/transports/rate-limit-headers.ts',
-    find: 'String(Math.max(1, wholeSeconds(retryAfterMs)))',
-    replace: 'String(wholeSeconds(retryAfterMs))',
+    find: 'Math.max(1, wholeSeconds(retryAfterMs))',
+    replace: 'wholeSeconds(retryAfterMs)',
     tests: 'test/transports',
   },
   {
@@ -271,29 +271,29 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'headers tell of both moments',
     file: 'src/nest/rule-decider.ts',
-    find: 'legacyHeaders([...earlier, ...decision.budgets])',
-    replace: 'legacyHeaders(decision.budgets)',
+    find: 'this.#parts.headers([...earlier, ...decision.budgets])',
+    replace: 'this.#parts.headers(decision.budgets)',
     tests: 'test/e2e/headers',
   },
   {
     takesAway: 'headers can be switched off',
-    file: 'src/nest/rule-decider.ts',
-    find: 'if (this.#parts.hasHeaders) this',
-    replace: 'this',
+    file: 'src/nest/header-format.ts',
+    find: "const isLegacy = formats.includes('legacy');",
+    replace: 'const isLegacy = true;',
     tests: 'test/e2e/headers',
   },
   {
     takesAway: 'a refusal has X-RateLimit fields',
     file: 'src/nest/rule-decider.ts',
-    find: 'this.#publish(context, legacyHeaders([refusal]));',
-    replace: '',
+    find: '{ ...headers(denied.budgets, denied), ...retryAfterHeader(denied) }',
+    replace: 'retryAfterHeader(denied)',
     tests: 'test/e2e/headers',
   },
   {
     takesAway: 'a refusal has Retry-After',
     file: 'src/nest/rule-decider.ts',
-    find: 'this.#parts.transport.publish(context, retryAfterHeader(denied));',
-    replace: '',
+    find: '{ ...headers(denied.budgets, denied), ...retryAfterHeader(denied) }',
+    replace: 'headers(denied.budgets, denied)',
     tests: 'test/e2e/headers',
   },
   {
@@ -327,9 +327,37 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the body says nothing of who was refused',
     file: 'src/nest/rate-limit.exception.ts',
-    find: 'limit,\n      ...',
-    replace: 'limit,\n      key: decision.refusedBy[0].key,\n      ...',
+    find: '    limit,\n',
+    replace: '    limit,\n    key: decision.refusedBy[0].key,\n',
     tests: 'test/e2e/refusal',
+  },
+  {
+    takesAway: 'the body of a refusal says the limit',
+    file: 'src/nest/rate-limit.exception.ts',
+    find: '    limit,\n',
+    replace: '',
+    tests: 'test/e2e/refusal',
+  },
+  {
+    takesAway: 'refusals stay out of caches',
+    file: 'src/nest/rule-decider.ts',
+    find: '    transport.forbidCaching(context);\n',
+    replace: '',
+    tests: 'test/e2e/header-formats',
+  },
+  {
+    takesAway: 'reset times of the draft never point beyond Retry-After',
+    file: 'src/transports/draft-headers.ts',
+    find: 'Math.min(resetAfterMs, latestMs)',
+    replace: 'resetAfterMs',
+    tests: 'test/transports',
+  },
+  {
+    takesAway: 'names in the fields of the draft are escaped',
+    file: 'src/transports/draft-headers.ts',
+    find: ".replace(/[\"\\\\]/g, '\\\\$&')",
+    replace: '',
+    tests: 'test/transports',
   },
   {
     takesAway: 'lone surrogates are told apart',
@@ -551,9 +579,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'forwarding headers are not read',
     file: 'src/transports/http-transport.ts',
-    find: 'const { ip } = context.switchToHttp().getRequest<{ ip?: unknown }>();',
-    replace:
-      'const { headers } = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>();\n    const ip = headers["x-forwarded-for"] ?? context.switchToHttp().getRequest<{ ip?: unknown }>().ip;',
+    find: 'const { ip } = request;',
+    replace: "const ip = request.headers?.['x-forwarded-for'] ?? request.ip;",
     tests: 'test/e2e/proxies',
   },
   {

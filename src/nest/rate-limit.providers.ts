@@ -1,0 +1,105 @@
+import { Logger, type Provider, type Type } from '@nestjs/common';
+import { HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { callIds } from '../core/call-id.ts';
+import { durationMs } from '../core/duration.ts';
+import type { RateLimitStore } from '../core/rate-limit-store.ts';
+import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
+import type { StoreEvent } from '../failure/store-events.ts';
+import { HttpTransport } from '../transports/http-transport.ts';
+import type { Transport } from '../transports/transport.ts';
+import { GuardBinding } from './guard-binding.ts';
+import { headerWriter } from './header-format.ts';
+import { Identifier } from './identity.ts';
+import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
+import { RateLimitGuard } from './rate-limit.guard.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { RequestLimiter } from './request-limiter.ts';
+import { RootModuleCheck } from './root-module-check.ts';
+import { RuleBook } from './rule-book.ts';
+import { RuleCharges } from './rule-charges.ts';
+import { RuleDecider } from './rule-decider.ts';
+import { RuleLog } from './rule-log.ts';
+import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+import { Warnings } from './warnings.ts';
+
+const logger = new Logger('RateLimit');
+
+function tellStoreEvent(event: StoreEvent): void {
+  if (event.type === 'available') logger.log('The store answers again');
+  else logger.error(`The store cannot decide, failure policies do: ${event.error.message} (${event.error.kind})`);
+}
+
+/**
+ * What the module is made of, by the order in which it is needed.
+ *
+ * @param rootModule the class of the module, which is to be imported once
+ */
+export const rateLimitProviders = (rootModule: Type): Provider[] => [
+  MetadataScanner,
+  RuleBook,
+  RateLimitGuard,
+  GuardBinding,
+  Warnings,
+  {
+    provide: RootModuleCheck,
+    inject: [ModulesContainer],
+    useFactory: (modules: ModulesContainer) => new RootModuleCheck(modules, rootModule),
+  },
+  {
+    provide: RATE_LIMIT_STORE,
+    // The rule book comes first, so that everything is checked before a connection opens.
+    inject: [MODULE_OPTIONS, Warnings, RuleBook],
+    useFactory: (options: RateLimitModuleOptions, warnings: Warnings): Promise<RateLimitStore> => {
+      const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
+      if (!enabled) return createRateLimitStore(store && { store });
+      if (!redis && !store) warnings.once('FLOODGATE_PROCESS_LOCAL');
+      const onStoreEvent = tellStoreEvent;
+      return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, onStoreError, onStoreEvent });
+    },
+  },
+  {
+    provide: TRANSPORT,
+    inject: [HttpAdapterHost, Warnings],
+    useFactory: (host: HttpAdapterHost, warnings: Warnings): Transport =>
+      new HttpTransport(
+        () => host.httpAdapter,
+        () => warnings.once('FLOODGATE_UNTRUSTED_PROXY'),
+      ),
+  },
+  {
+    provide: RequestLimiter,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings],
+    useFactory: (
+      options: RateLimitModuleOptions,
+      store: RateLimitStore,
+      transport: Transport,
+      rules: RuleBook,
+      warnings: Warnings,
+    ) => {
+      const settings = identitySettings(options);
+      const log = new RuleLog();
+      const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log, warnings);
+      const headers = headerWriter(options.headers ?? 'legacy', options.partitionKey ?? false);
+      const hasProblemDetails = options.problemDetails ?? false;
+      const decider = new RuleDecider({
+        store,
+        transport,
+        charges,
+        log,
+        nextId: callIds(),
+        headers,
+        hasProblemDetails,
+      });
+      const deadlineMs = durationMs(options.decisionTimeout ?? DEFAULT_DECISION_TIMEOUT);
+      return new RequestLimiter({ transport, rules, decider, deadlineMs });
+    },
+  },
+  {
+    provide: RateLimiter,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook],
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, rules: RuleBook) => {
+      const { ipv6Prefix } = identitySettings(options);
+      return new RateLimiter({ store, rules, nextId: callIds(), ipv6Prefix, enabled: options.enabled ?? true });
+    },
+  },
+];
