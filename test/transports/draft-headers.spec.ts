@@ -62,6 +62,10 @@ describe('the fields of the draft', () => {
     expect(draftHeaders([alike, alike]).RateLimit).toBe('"10-per-10s";r=7;t=12, "10-per-10s-2";r=7;t=12');
   });
 
+  it('escape and replace what a String of RFC 9651 cannot hold', () => {
+    expect(draftHeaders([budgetOf({ rule: 'a"b\\c\u00e9\n' })]).RateLimit).toBe('"a\\"b\\\\c??";r=7;t=12');
+  });
+
   it('carry a partition key when one is asked for', () => {
     expect(draftHeaders([budgetOf()], undefined, () => 'cGs=')).toEqual({
       'RateLimit-Policy': '"login-ip";q=20;w=60;pk=:cGs=:',
