@@ -33,7 +33,7 @@ export {
 export type { QuotaExceededProblem } from './nest/problem-details.ts';
 export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
 export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
-export type { StandaloneRule } from './nest/rule-book.ts';
+export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { RedisConnectionOptions } from './redis/open-redis.ts';

@@ -8,7 +8,8 @@ import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
-import type { RuleBook, StandaloneRule } from './rule-book.ts';
+import type { RuleBook } from './rule-book.ts';
+import type { StandaloneRule } from './standalone-rule.ts';
 import { ruleKey } from './rule-key.ts';
 
 /** A declared rule by its name, or a rule of its own with a name or a bucket. */

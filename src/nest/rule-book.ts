@@ -12,15 +12,9 @@ import type { Rule } from './rule.ts';
 import { bucketConflicts, ruleConflicts } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
+import { standaloneRule, type StandaloneRule } from './standalone-rule.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
 import { uniquePlaces } from './unique-places.ts';
-
-/** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
-export type StandaloneRule = Pick<
-  RateLimitOptions,
-  'window' | 'limit' | 'type' | 'cost' | 'name' | 'bucket' | 'onStoreError'
->;
-const STANDALONE_OPTIONS: readonly string[] = ['window', 'limit', 'type', 'cost', 'name', 'bucket', 'onStoreError'];
 
 const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
@@ -95,33 +89,8 @@ export class RuleBook {
 
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
   standalone(options: StandaloneRule): Rule {
-    const faults: string[] = [];
-    const fault = (message: string): void => void faults.push(message);
-    for (const option of Object.keys(options)) {
-      if (!STANDALONE_OPTIONS.includes(option)) fault(`RateLimiter: ${option} is no option of a rule given to it`);
-    }
-    // Without a type, the identity that the caller gives is what counts.
-    const identified = options.type === undefined ? { ...options, key: String } : options;
-    const standing = { writtenOn: 'RateLimiter', place: `name ${options.name}` };
-    const rule = compileRule(identified as RateLimitOptions, standing, ruleDefaults(this.#options), fault);
-    if (rule && rule.name === undefined && !rule.isBucket) fault('RateLimiter: a rule needs a name or a bucket');
-    if (rule?.name !== undefined && this.named(rule.name).length > 0) {
-      fault(`RateLimiter: a declared rule is named ${JSON.stringify(rule.name)}: give its name, or another one`);
-    }
-    if (!rule || faults.length > 0) throw new RateLimitConfigurationError(faults);
-    return this.#inItsBucket(rule, options);
-  }
-
-  /** With the kind of identity that the declared rules of its bucket have. */
-  #inItsBucket(rule: Rule, { type }: StandaloneRule): Rule {
-    const declared = [...this.#rules].filter(
-      ({ isBucket, place }) => isBucket && rule.isBucket && place === rule.place,
-    );
-    const kind = type === undefined ? (declared[0]?.kind ?? rule.kind) : rule.kind;
-    const placed = { ...rule, kind, suffix: '' };
-    const conflicts = ruleConflicts([...declared.slice(0, 1), placed]);
-    if (conflicts.length > 0) throw new RateLimitConfigurationError(conflicts);
-    return placed;
+    const declared = { named: (name: string) => this.named(name), rules: this.#rules };
+    return standaloneRule(options, ruleDefaults(this.#options), declared);
   }
 
   #note(faults: Iterable<string>): void {
