@@ -856,4 +856,18 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
     replace: 'if (!root) {',
     tests: 'test/nest/module',
   },
+  {
+    takesAway: 'a rule given to the service cannot pass for a declared one',
+    file: 'src/nest/standalone-rule.ts',
+    find: 'declared.named(rule.name).length > 0',
+    replace: 'rule.name === ""',
+    tests: 'test/nest/rate-limiter',
+  },
+  {
+    takesAway: 'a rule given to the service counts as its bucket does',
+    file: 'src/nest/standalone-rule.ts',
+    find: 'declared?.kind ?? rule.kind',
+    replace: 'rule.kind',
+    tests: 'test/nest/standalone-rule',
+  },
 ];

@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { standaloneRule, type StandaloneRule } from '../../src/nest/standalone-rule.ts';
+import { ruleOf } from '../support/rules.ts';
+
+const declared = ruleOf({ kind: 'user', place: 'bucket sms', isBucket: true, windowMs: 60_000 });
+const ruleGiven = (options: StandaloneRule) => standaloneRule(options, {}, { rules: [declared], named: () => [] });
+
+describe('a rule given to the service with the bucket of a declared one', () => {
+  it('has its kind of identity when it names none, so both are one budget', () => {
+    expect(ruleGiven({ bucket: 'sms', window: '1m', limit: 1 })).toMatchObject({ kind: 'user', place: 'bucket sms' });
+  });
+
+  it('is refused with another window or another kind, since it would be another budget', () => {
+    const message = 'share the bucket sms, but not window and kind of identity';
+    expect(() => ruleGiven({ bucket: 'sms', window: '2m' })).toThrow(message);
+    expect(() => ruleGiven({ bucket: 'sms', window: '1m', type: 'IP' })).toThrow(message);
+  });
+
+  it('counts by the identity given when no declared rule has the bucket', () => {
+    expect(ruleGiven({ bucket: 'mail', window: '1m' })).toMatchObject({ kind: 'key', place: 'bucket mail' });
+  });
+});
