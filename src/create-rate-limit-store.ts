@@ -1,23 +1,16 @@
-import { within } from './core/deadline.ts';
 import { durationMs, parseDuration, type Duration } from './core/duration.ts';
-import { RateLimitConfigurationError, StoreUnavailableError } from './core/errors.ts';
+import { RateLimitConfigurationError } from './core/errors.ts';
 import type { RateLimitStore } from './core/rate-limit-store.ts';
 import { show } from './core/show.ts';
+import type { StoreEvent } from './core/store-event.ts';
 import { storeErrorPolicyFault, type StoreErrorPolicy } from './core/store-error-policy.ts';
 import { DeadlineStore } from './failure/deadline-store.ts';
 import { FailurePolicyStore } from './failure/failure-policy-store.ts';
 import { ForeignStore } from './failure/foreign-store.ts';
-import type { StoreEvent } from './failure/store-events.ts';
 import { MemoryStore } from './memory/memory-store.ts';
-import {
-  becomeReady,
-  closeRedis,
-  openRedis,
-  redisTargetFault,
-  type RedisConnectionOptions,
-} from './redis/open-redis.ts';
+import { connectRedisStore } from './redis/connect-redis-store.ts';
+import { redisTargetFault, type RedisConnectionOptions } from './redis/open-redis.ts';
 import { isRedisClient, type RedisClient } from './redis/redis-client.ts';
-import { RedisStore } from './redis/redis-store.ts';
 
 /** Options of {@link createRateLimitStore}. */
 export interface RateLimitStoreOptions {
@@ -34,7 +27,7 @@ export interface RateLimitStoreOptions {
   readonly decisionTimeout?: Duration;
   /** What decides when the store cannot, for charges that do not say. @default 'allow' */
   readonly onStoreError?: StoreErrorPolicy;
-  /** Told once for each change in what the store can do. */
+  /** Told once for each change in what the store can do, and for each mistake in how it is set up. */
   readonly onStoreEvent?: (event: StoreEvent) => void;
 }
 
@@ -49,8 +42,6 @@ const KNOWN_OPTIONS: Record<keyof RateLimitStoreOptions, true> = {
 };
 
 export const DEFAULT_DECISION_TIMEOUT = '100ms';
-/** The longest that a start waits for Redis; then the application starts by its failure policy. */
-const START_PATIENCE_MS = 2_000;
 
 /** What is wrong with the options of a store, one sentence each. */
 export function storeOptionFaults(options: RateLimitStoreOptions): readonly string[] {
@@ -93,7 +84,8 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   const faults = [...unknown.map((name) => `option ${name} is no option of a store`), ...storeOptionFaults(options)];
   if (faults.length > 0) throw new RateLimitConfigurationError(faults);
   const { redis, keyPrefix = 'rl', decisionTimeout = DEFAULT_DECISION_TIMEOUT, onStoreError = 'allow' } = options;
-  const policy = { onStoreError, onEvent: options.onStoreEvent };
+  const onEvent = harmless(options.onStoreEvent);
+  const policy = { onStoreError, onEvent };
   const deadlineMs = durationMs(decisionTimeout);
 
   if (options.store) {
@@ -101,47 +93,20 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   }
   // The in-process store answers at once: a deadline would only cost time.
   if (!redis) return new FailurePolicyStore(new MemoryStore(), policy);
-  const { store, failure } = await redisStore(redis, keyPrefix);
+  const { store, failure } = await connectRedisStore(redis, { keyPrefix, onWarning: onEvent });
   return new FailurePolicyStore(new DeadlineStore(store, deadlineMs), { ...policy, failure });
 }
 
-async function redisStore(
-  redis: string | RedisConnectionOptions | RedisClient,
-  keyPrefix: string,
-): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
-  if (isRedisClient(redis)) {
-    const store = new RedisStore(redis, { keyPrefix });
-    return { store, failure: await obstacle(redis, store) };
-  }
-  const client = await openRedis(redis);
-  const close = (): Promise<void> => closeRedis(client);
-  const store = Object.assign(new RedisStore(client, { keyPrefix }), { close });
-  try {
-    return { store, failure: await obstacle(client, store) };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Why the store cannot decide yet, if it cannot. @throws RateLimitConfigurationError for what waiting does not mend */
-async function obstacle(client: RedisClient, store: RedisStore): Promise<StoreUnavailableError | undefined> {
-  const endsAt = performance.now() + START_PATIENCE_MS;
-  const failure =
-    (await becomeReady(client, START_PATIENCE_MS)) ?? (await failureOf(store.prepare(), endsAt - performance.now()));
-  if (failure?.kind !== 'no-permission') return failure;
-  throw new RateLimitConfigurationError([`option redis: the server refuses this user: ${failure.message}`]);
-}
-
-async function failureOf(attempt: Promise<void>, patienceMs: number): Promise<StoreUnavailableError | undefined> {
-  try {
-    await within(patienceMs, attempt, () => new StoreUnavailableError('timeout', 'Redis does not answer'));
-    return undefined;
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) return error;
-    throw error;
-  }
-}
+/** A listener that fails harms no decision. */
+const harmless =
+  (listener: RateLimitStoreOptions['onStoreEvent']) =>
+  (event: StoreEvent): void => {
+    try {
+      listener?.(event);
+    } catch {
+      // Nobody is there to hear of it.
+    }
+  };
 
 const isStore = (value: unknown): boolean =>
   typeof value === 'object' &&

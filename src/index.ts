@@ -12,8 +12,14 @@ export {
 } from './core/errors.ts';
 export type { ConsumeRequest, RateLimitStore, RefundRequest } from './core/rate-limit-store.ts';
 export type { StoreErrorPolicy } from './core/store-error-policy.ts';
+export type {
+  StoreAvailableEvent,
+  StoreEvent,
+  StoreUnavailableEvent,
+  StoreWarningCode,
+  StoreWarningEvent,
+} from './core/store-event.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
-export type { StoreAvailableEvent, StoreEvent, StoreUnavailableEvent } from './failure/store-events.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';

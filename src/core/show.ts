@@ -1,20 +1,31 @@
 const LONGEST = 80;
 
+/** What ends a line, moves a cursor, turns the direction of text, or is half a character. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
 /** A value as messages and logs show it: escaped, on one line, of bounded length. */
 export function show(value: unknown): string {
-  let text: string;
-  try {
-    text =
-      typeof value === 'function'
-        ? `function ${value.name}`.trim()
-        : typeof value === 'bigint' || typeof value === 'number' || value === undefined || typeof value === 'symbol'
-          ? String(value)
-          : (JSON.stringify(value) ?? typeof value);
-  } catch {
-    text = typeof value;
-  }
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  const text = textOf(value);
+  // Cut first, so that half a character at the end is escaped too.
+  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return cut.replace(UNPRINTABLE, escapeUnits);
 }
+
+function textOf(value: unknown): string {
+  try {
+    if (typeof value === 'function') return `function ${value.name}`.trim();
+    const isPlain = ['bigint', 'number', 'undefined', 'symbol'].includes(typeof value);
+    return isPlain ? String(value) : (JSON.stringify(value) ?? typeof value);
+  } catch {
+    return typeof value;
+  }
+}
+
+const escapeUnits = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+  ).join('');
 
 /** An error, or whatever else was thrown, as logs show it. */
 export const describeError = (error: unknown): string =>

@@ -2,13 +2,15 @@ import { logName, type Charge } from '../core/charge.ts';
 import type { Decision, Preview } from '../core/decision.ts';
 import { StoreFullError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import type { StoreEvent } from '../core/store-event.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
-import { StoreEvents, type StoreEvent } from './store-events.ts';
+import { StoreEvents } from './store-events.ts';
 
 export interface FailurePolicyOptions {
   /** For charges that name no policy of their own. */
   readonly onStoreError: StoreErrorPolicy;
-  readonly onEvent?: (event: StoreEvent) => void;
+  /** Must not throw. */
+  readonly onEvent: (event: StoreEvent) => void;
   /** Why the store is unavailable from the start, if it is. */
   readonly failure?: StoreUnavailableError;
   /** Milliseconds, for tests. */

@@ -1,21 +1,5 @@
 import type { StoreFailureKind, StoreUnavailableError } from '../core/errors.ts';
-
-/** A change in what the store can do, told once. */
-export type StoreEvent = StoreUnavailableEvent | StoreAvailableEvent;
-
-/** The store cannot decide; failure policies do. */
-export interface StoreUnavailableEvent {
-  /** Tells the events apart. */
-  readonly type: 'unavailable';
-  /** What is in the way. */
-  readonly error: StoreUnavailableError;
-}
-
-/** The store decides again. */
-export interface StoreAvailableEvent {
-  /** Tells the events apart. */
-  readonly type: 'available';
-}
+import type { StoreEvent } from '../core/store-event.ts';
 
 /** Failures that say nothing about the next request. */
 const OF_ONE_REQUEST: ReadonlySet<StoreFailureKind> = new Set(['full', 'wrong-type', 'cross-slot']);
@@ -26,14 +10,14 @@ const QUIET_MS = 60_000;
 
 /** Tells changes of state, however many requests notice them. */
 export class StoreEvents {
-  readonly #listener: ((event: StoreEvent) => void) | undefined;
+  readonly #listener: (event: StoreEvent) => void;
   readonly #now: () => number;
   readonly #toldAt = new Map<StoreFailureKind, number>();
   #isAvailable = true;
   #failedAt = -Infinity;
 
   /** @param now milliseconds */
-  constructor(listener: ((event: StoreEvent) => void) | undefined, now: () => number) {
+  constructor(listener: (event: StoreEvent) => void, now: () => number) {
     this.#listener = listener;
     this.#now = now;
   }
@@ -41,7 +25,7 @@ export class StoreEvents {
   answered(): void {
     if (this.#isAvailable || this.#now() - this.#failedAt < CALM_MS) return;
     this.#isAvailable = true;
-    this.#tell({ type: 'available' });
+    this.#listener({ type: 'available' });
   }
 
   failed(error: StoreUnavailableError): void {
@@ -54,15 +38,6 @@ export class StoreEvents {
       if (!this.#isAvailable) return;
       this.#isAvailable = false;
     }
-    this.#tell({ type: 'unavailable', error });
-  }
-
-  /** A listener that fails harms no decision. */
-  #tell(event: StoreEvent): void {
-    try {
-      this.#listener?.(event);
-    } catch {
-      // Nobody is there to hear of it.
-    }
+    this.#listener({ type: 'unavailable', error });
   }
 }

@@ -4,7 +4,7 @@ import { callIds } from '../core/call-id.ts';
 import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
-import type { StoreEvent } from '../failure/store-events.ts';
+import type { StoreEvent } from '../core/store-event.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -20,12 +20,14 @@ import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
 import { RuleLog } from './rule-log.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+import { RuleWatch } from './rule-watch.ts';
 import { Warnings } from './warnings.ts';
 
 const logger = new Logger('RateLimit');
 
-function tellStoreEvent(event: StoreEvent): void {
-  if (event.type === 'available') logger.log('The store answers again');
+function tellStoreEvent(event: StoreEvent, warnings: Warnings): void {
+  if (event.type === 'warning') warnings.tell(event.code, event.message);
+  else if (event.type === 'available') logger.log('The store answers again');
   else logger.error(`The store cannot decide, failure policies do: ${event.error.message} (${event.error.kind})`);
 }
 
@@ -49,11 +51,13 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     provide: RATE_LIMIT_STORE,
     // The rule book comes first, so that everything is checked before a connection opens.
     inject: [MODULE_OPTIONS, Warnings, RuleBook],
-    useFactory: (options: RateLimitModuleOptions, warnings: Warnings): Promise<RateLimitStore> => {
+    useFactory: (options: RateLimitModuleOptions, warnings: Warnings, rules: RuleBook): Promise<RateLimitStore> => {
       const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
       if (!enabled) return createRateLimitStore(store && { store });
       if (!redis && !store) warnings.once('FLOODGATE_PROCESS_LOCAL');
-      const onStoreEvent = tellStoreEvent;
+      const large = rules.withLargeLogs;
+      if (large.length > 0) warnings.once('FLOODGATE_LARGE_LOGS', large.join(', '));
+      const onStoreEvent = (event: StoreEvent): void => tellStoreEvent(event, warnings);
       return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, onStoreError, onStoreEvent });
     },
   },
@@ -78,7 +82,12 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     ) => {
       const settings = identitySettings(options);
       const log = new RuleLog();
-      const charges = new RuleCharges(new Identifier(settings, transport), settings.anonymous, log, warnings);
+      const charges = new RuleCharges(
+        new Identifier(settings, transport),
+        settings.anonymous,
+        log,
+        new RuleWatch(warnings),
+      );
       const headers = headerWriter(options.headers ?? 'legacy', options.partitionKey ?? false);
       const hasProblemDetails = options.problemDetails ?? false;
       const decider = new RuleDecider({

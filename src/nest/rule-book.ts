@@ -16,6 +16,8 @@ import { standaloneRule, type StandaloneRule } from './standalone-rule.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
 import { uniquePlaces } from './unique-places.ts';
 
+/** Units: so many take more than 100 kB in an exact log. */
+const LARGE_LIMIT = 1_000;
 const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
 /**
@@ -78,6 +80,13 @@ export class RuleBook {
   /** Undefined where no rule applies. */
   rulesFor(context: ExecutionContext): HandlerRules | undefined {
     return this.#byHandler.rulesFor(context);
+  }
+
+  /** The rules of which each client can fill a log that takes much memory, as messages name them. */
+  get withLargeLogs(): readonly string[] {
+    return [...this.#applied]
+      .filter(({ kind, limit }) => kind !== 'method' && typeof limit === 'number' && limit > LARGE_LIMIT)
+      .map(({ writtenOn, label }) => `${writtenOn} (${label})`);
   }
 
   /** The declared rules of this name. */

@@ -7,16 +7,13 @@ import { RateLimitUnavailableException } from './rate-limit-unavailable.exceptio
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
 import type { RuleLog } from './rule-log.ts';
-import type { Warnings } from './warnings.ts';
+import type { RuleWatch } from './rule-watch.ts';
 
 /** A rule and what it charges a request. */
 export interface RuleCharge {
   readonly rule: Rule;
   readonly charge: Charge;
 }
-
-/** So many requests without any user are a mistake more likely than chance. */
-const STRANGERS_TO_WARN_AT = 100;
 
 type Judged = RuleCharge | 'later' | 'not applicable';
 
@@ -25,15 +22,13 @@ export class RuleCharges {
   readonly #identifier: Identifier;
   readonly #anonymous: AnonymousPolicy;
   readonly #log: RuleLog;
-  readonly #warnings: Warnings;
-  /** Requests without a user so far, for the rules that never met one; Infinity for those that did. */
-  readonly #strangers = new Map<Rule, number>();
+  readonly #watch: RuleWatch;
 
-  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog, warnings: Warnings) {
-    this.#warnings = warnings;
+  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog, watch: RuleWatch) {
     this.#identifier = identifier;
     this.#anonymous = anonymous;
     this.#log = log;
+    this.#watch = watch;
   }
 
   /**
@@ -58,7 +53,7 @@ export class RuleCharges {
     try {
       if (rule.skip && (await rule.skip(context))) return 'not applicable';
       identity = await this.#identifier.identify(rule, context);
-      if (rule.kind === 'user') this.#noticeUser(rule, identity !== undefined);
+      if (rule.kind === 'user') this.#watch.user(rule, identity !== undefined);
       if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(rule, context);
       if (identity) return { rule, charge: await this.#charge(rule, identity, context) };
     } catch (error) {
@@ -82,17 +77,9 @@ export class RuleCharges {
       onStoreError,
       isAlwaysTracked: identity.kind === 'method',
     };
+    this.#watch.values(rule, charge);
     if (!isAffordable(charge)) this.#log.error(rule, `a cost of ${charge.cost} is more than it ever admits: refused`);
     return charge;
-  }
-
-  #noticeUser(rule: Rule, isKnown: boolean): void {
-    const strangers = this.#strangers.get(rule) ?? 0;
-    if (strangers === Infinity) return;
-    this.#strangers.set(rule, isKnown ? Infinity : strangers + 1);
-    if (strangers + 1 === STRANGERS_TO_WARN_AT && !isKnown) {
-      this.#warnings.once('FLOODGATE_NO_USER', `${rule.writtenOn} (${rule.label})`);
-    }
   }
 
   #giveUp(rule: Rule, error: unknown): 'not applicable' {

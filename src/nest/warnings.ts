@@ -1,25 +1,33 @@
 import { Logger } from '@nestjs/common';
+import type { StoreWarningCode } from '../core/store-event.ts';
 
-/** Known mistakes, by the code that the log and the README name them by. */
-export type WarningCode = 'FLOODGATE_PROCESS_LOCAL' | 'FLOODGATE_UNTRUSTED_PROXY' | 'FLOODGATE_NO_USER';
-
-const MESSAGES: Readonly<Record<WarningCode, string>> = {
+/** Known mistakes that the module notices, by the code that the log and the README name them by. */
+const MESSAGES = {
   FLOODGATE_PROCESS_LOCAL: 'limits hold for this process only, since RateLimitModule.forRoot got no redis',
   FLOODGATE_UNTRUSTED_PROXY:
-    'a request carries a forwarding header, but the application trusts no proxy: if it stands behind one, all clients ' +
-    'share the address of the proxy',
+    'a request carries a forwarding header, of which the application takes nothing: if it stands behind a proxy, all ' +
+    'clients share the address of the proxy',
   FLOODGATE_NO_USER: 'no request so far had a user, so the rule limits addresses',
-};
+  FLOODGATE_CHANGING_RULE: 'a function of the rule gave another value on every request, so it limits next to nothing',
+  FLOODGATE_LARGE_LOGS: 'each client can fill a log of more than 100 kB, 120 bytes a unit',
+} as const;
+
+type ModuleWarningCode = keyof typeof MESSAGES;
 
 /** Tells each known mistake once, with its code. */
 export class Warnings {
   readonly #logger = new Logger('RateLimit');
-  readonly #told = new Set<WarningCode>();
+  readonly #told = new Set<ModuleWarningCode | StoreWarningCode>();
 
   /** @param where what it is about, if not the application as a whole */
-  once(code: WarningCode, where?: string): void {
+  once(code: ModuleWarningCode, where?: string): void {
+    this.tell(code, where === undefined ? MESSAGES[code] : `${where}: ${MESSAGES[code]}`);
+  }
+
+  /** A mistake in words of its own, once like the others. */
+  tell(code: ModuleWarningCode | StoreWarningCode, message: string): void {
     if (this.#told.has(code)) return;
     this.#told.add(code);
-    this.#logger.warn(`[${code}] ${where === undefined ? '' : `${where}: `}${MESSAGES[code]} (README, "Warnings")`);
+    this.#logger.warn(`[${code}] ${message} (README, "Warnings")`);
   }
 }

@@ -13,6 +13,8 @@ export interface RedisClient {
   script(subcommand: 'LOAD', script: string): Promise<unknown>;
   /** Removes a key. */
   unlink(key: string): Promise<unknown>;
+  /** What the server says about itself; without it nothing is known of the server's settings. */
+  info?(): Promise<unknown>;
   /** Connects a client that was made lazy. */
   connect(): Promise<unknown>;
   /** Tells of changes in the connection. */

@@ -1,8 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
 /**
- * One spelling for each client: without port and zone, IPv4 in IPv6 as IPv4, IPv6 as the network of `ipv6Prefix` bits
- * that its owner can choose addresses in. What is no address stays as it is, so that it does not share a budget.
+ * One spelling for each client: without port and zone, IPv4 in IPv6 as IPv4 (mapped, or behind NAT64's well-known
+ * prefix, RFC 6052 section 2.1), IPv6 as the network of `ipv6Prefix` bits that its owner can choose addresses in. What is no address stays as it is, so that it does not share a budget.
  */
 export function clientAddress(reported: string, ipv6Prefix: number): string {
   const text = reported
@@ -14,6 +16,7 @@ export function clientAddress(reported: string, ipv6Prefix: number): string {
   if (!ipaddr.IPv6.isValid(text)) return reported;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv4) return address.toString();
+  if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   if (ipv6Prefix === 128) return address.toString();
   const network = address.toByteArray().map((byte, i) => byte & networkMask(ipv6Prefix - 8 * i));
   return `${ipaddr.fromByteArray(network).toString()}/${ipv6Prefix}`;

@@ -17,17 +17,18 @@ interface EventSource {
 interface HttpRequest {
   readonly ip?: unknown;
   readonly headers?: Readonly<Record<string, unknown>>;
-  /** Fastify has it when it trusts a proxy, Express always. */
+  /** The addresses of forwarding headers that the adapter took. Fastify puts that of the connection before them. */
   readonly ips?: unknown;
   /** On Express. */
-  readonly app?: { get?(setting: string): unknown };
+  readonly app?: unknown;
 }
 
 const isForwarded = ({ headers = {} }: HttpRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
 
-const trustsProxies = ({ app, ips }: HttpRequest): boolean =>
-  typeof app?.get === 'function' ? Boolean(app.get('trust proxy')) : Array.isArray(ips);
+/** By what the adapter makes of them: settings can be there and trust nobody, as numbers of hops on Fastify do. */
+const trustsForwarding = ({ app, ips }: HttpRequest): boolean =>
+  Array.isArray(ips) && ips.length > (app === undefined ? 1 : 0);
 
 /** HTTP through whatever adapter the application runs on. */
 export class HttpTransport implements Transport {
@@ -37,7 +38,8 @@ export class HttpTransport implements Transport {
 
   /**
    * @param adapter none in an application without HTTP
-   * @param onUntrustedProxy told once, when a forwarding header arrives that the adapter is not set to trust
+   * @param onUntrustedProxy told once, when a forwarding header arrives of which the adapter takes nothing, unless it
+   *   took something of one before
    */
   constructor(adapter: () => HttpAdapter | undefined, onUntrustedProxy: () => void = () => undefined) {
     this.#adapter = adapter;
@@ -61,8 +63,8 @@ export class HttpTransport implements Transport {
   /** The adapter's own reading of the request, so its `trust proxy` decides; forwarding headers are never read here. */
   addressOf(context: ExecutionContext): string | undefined {
     const request = context.switchToHttp().getRequest<HttpRequest>();
-    if (this.#onUntrustedProxy && isForwarded(request) && !trustsProxies(request)) {
-      this.#onUntrustedProxy();
+    if (this.#onUntrustedProxy && isForwarded(request)) {
+      if (!trustsForwarding(request)) this.#onUntrustedProxy();
       this.#onUntrustedProxy = undefined;
     }
     const { ip } = request;

@@ -1,3 +1,5 @@
+import { bundleScript, esbuild, jestConfig, packageJson, swcrc, tsconfig } from './configs.ts';
+
 /** An application as somebody may have it. */
 export interface Consumer {
   readonly name: string;
@@ -9,6 +11,8 @@ export interface Consumer {
   readonly isShort?: boolean;
   /** Run in a folder of its own, one after another. */
   readonly commands: readonly string[];
+  /** One file that the commands make; it is run where no package is found. */
+  readonly bundle?: string;
 }
 
 const NEST_11 = ['common', 'core', 'platform-express', 'platform-fastify'].map((name) => `@nestjs/${name}@11`);
@@ -26,42 +30,22 @@ const ALWAYS = [
 
 /** What is installed from the registry, besides the packed library. */
 export const INSTALLATIONS = {
-  'nest-11': [...NEST_11, ...ALWAYS, 'ioredis@5.4.0', 'typescript@5.9', 'tsx@4'],
-  'nest-12': [...NEST_12, ...ALWAYS, 'ioredis@6', 'typescript@6.0', 'tsx@4', 'vitest@4', 'unplugin-swc@1'],
+  'nest-11': [...NEST_11, ...ALWAYS, 'ioredis@5.4.0', 'typescript@5.9', 'tsx@4', 'webpack@5', 'ts-loader@9'],
+  'nest-12': [
+    ...NEST_12,
+    ...ALWAYS,
+    'ioredis@6',
+    'typescript@6.0',
+    'tsx@4',
+    'vitest@4',
+    'unplugin-swc@1',
+    '@swc/cli@0.8',
+    'webpack@5',
+    'ts-loader@9',
+    '@rspack/core@2',
+  ],
   'ioredis-5': [...NEST_11, ...ALWAYS, 'ioredis@5', 'typescript@5.4', 'tsx@4'],
 } as const;
-
-const strictly = {
-  strict: true,
-  experimentalDecorators: true,
-  emitDecoratorMetadata: true,
-  esModuleInterop: true,
-  target: 'es2022',
-  types: ['node'],
-  outDir: 'dist',
-  skipLibCheck: false,
-  lib: ['es2023', 'dom'],
-};
-const tsconfig = (options: object): string =>
-  JSON.stringify({ compilerOptions: { ...strictly, ...options }, include: ['*.ts'] });
-const packageJson = (type: 'commonjs' | 'module'): string => JSON.stringify({ name: 'consumer', private: true, type });
-
-const swcTransform = JSON.stringify({
-  jsc: {
-    target: 'es2022',
-    parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true },
-  },
-});
-const jestConfig = (esm: boolean): string =>
-  JSON.stringify({
-    transform: { '^.+\\.ts$': ['@swc/jest', JSON.parse(swcTransform)] },
-    moduleNameMapper: { '^\\./limited-app\\.js$': './limited-app.ts' },
-    ...(esm && { extensionsToTreatAsEsm: ['.ts'] }),
-  });
-const bundled = (format: 'cjs' | 'esm', out: string): string =>
-  `npx esbuild dist/main.js --bundle --platform=node --format=${format} --outfile=${out} --log-level=error ` +
-  '--external:@nestjs/microservices --external:@nestjs/websockets --external:@nestjs/microservices/* --external:@nestjs/websockets/* --external:class-validator --external:class-transformer --external:@fastify/static --external:@fastify/view --external:@fastify/multipart';
 
 export const CONSUMERS: readonly Consumer[] = [
   {
@@ -83,14 +67,14 @@ export const CONSUMERS: readonly Consumer[] = [
     name: 'Nest 11, CommonJS Jest',
     isShort: true,
     installation: 'nest-11',
-    files: { 'package.json': packageJson('commonjs'), 'jest.config.json': jestConfig(false) },
+    files: { 'package.json': packageJson('commonjs'), 'jest.config.json': jestConfig('commonjs') },
     commands: ['npx jest --config jest.config.json'],
   },
   {
     name: 'Nest 11, CommonJS, TypeScript 5.4, the latest ioredis 5',
     installation: 'ioredis-5',
     files: { 'package.json': packageJson('commonjs'), 'tsconfig.json': tsconfig({ module: 'node16' }) },
-    commands: ['npx tsc', 'node dist/main.js'],
+    commands: ['npx tsc', 'node dist/main.js', 'node dist/injected.js', 'node dist/both-ways.js'],
   },
   {
     name: 'Nest 11, CommonJS application under tsx',
@@ -103,13 +87,13 @@ export const CONSUMERS: readonly Consumer[] = [
     isShort: true,
     installation: 'nest-12',
     files: { 'package.json': packageJson('module'), 'tsconfig.json': tsconfig({ module: 'nodenext' }) },
-    commands: ['npx tsc', 'node dist/main.js'],
+    commands: ['npx tsc', 'node dist/main.js', 'node dist/injected.js', 'node dist/both-ways.js'],
   },
   {
     name: 'Nest 12, CommonJS application that requires ES modules',
     installation: 'nest-12',
     files: { 'package.json': packageJson('commonjs'), 'tsconfig.json': tsconfig({ module: 'nodenext' }) },
-    commands: ['npx tsc', 'node dist/main.js'],
+    commands: ['npx tsc', 'node dist/main.js', 'node dist/both-ways.js'],
   },
   {
     name: 'Nest 12, ESM application under tsx',
@@ -120,7 +104,7 @@ export const CONSUMERS: readonly Consumer[] = [
   {
     name: 'Nest 12, Jest with native ES modules',
     installation: 'nest-12',
-    files: { 'package.json': packageJson('module'), 'jest.config.json': jestConfig(true) },
+    files: { 'package.json': packageJson('module'), 'jest.config.json': jestConfig('module') },
     commands: ['node --experimental-vm-modules node_modules/jest/bin/jest.js --config jest.config.json'],
   },
   {
@@ -130,9 +114,55 @@ export const CONSUMERS: readonly Consumer[] = [
     commands: ['npx vitest run --globals'],
   },
   {
-    name: 'Nest 12, one bundled CommonJS file',
+    name: 'Nest 12, ESM compiled by SWC',
+    installation: 'nest-12',
+    files: { 'package.json': packageJson('module'), '.swcrc': swcrc },
+    commands: ['npx swc *.ts --out-dir dist', 'node dist/main.js', 'node dist/injected.js', 'node dist/both-ways.js'],
+  },
+  {
+    name: 'Nest 12, bundled into one CommonJS file by esbuild',
     installation: 'nest-12',
     files: { 'package.json': packageJson('commonjs'), 'tsconfig.json': tsconfig({ module: 'nodenext' }) },
-    commands: ['npx tsc', bundled('cjs', 'alone.cjs'), 'node alone.cjs'],
+    commands: ['npx tsc', esbuild('commonjs', 'alone.cjs')],
+    bundle: 'alone.cjs',
+  },
+  {
+    name: 'Nest 12, bundled into one ES module by esbuild',
+    installation: 'nest-12',
+    files: { 'package.json': packageJson('module'), 'tsconfig.json': tsconfig({ module: 'nodenext' }) },
+    commands: ['npx tsc', esbuild('module', 'alone.mjs')],
+    bundle: 'alone.mjs',
+  },
+  {
+    name: 'Nest 11, bundled into one CommonJS file by webpack',
+    installation: 'nest-11',
+    files: {
+      'package.json': packageJson('commonjs'),
+      'tsconfig.json': tsconfig({ module: 'nodenext' }),
+      'bundle.mjs': bundleScript('webpack', { mode: 'none' }, 'alone.cjs'),
+    },
+    commands: ['node bundle.mjs'],
+    bundle: 'alone.cjs',
+  },
+  {
+    name: 'Nest 12, bundled into one ES module by webpack',
+    installation: 'nest-12',
+    files: {
+      'package.json': packageJson('module'),
+      'tsconfig.json': tsconfig({ module: 'nodenext' }),
+      'bundle.mjs': bundleScript('webpack', { mode: 'none', experiments: { outputModule: true } }, 'alone.mjs'),
+    },
+    commands: ['node bundle.mjs'],
+    bundle: 'alone.mjs',
+  },
+  {
+    name: 'Nest 12, bundled into one minified ES module by rspack',
+    installation: 'nest-12',
+    files: {
+      'package.json': packageJson('module'),
+      'bundle.mjs': bundleScript('@rspack/core', { mode: 'production' }, 'alone.mjs'),
+    },
+    commands: ['node bundle.mjs'],
+    bundle: 'alone.mjs',
   },
 ];

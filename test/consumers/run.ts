@@ -4,9 +4,9 @@
  * fails.
  */
 import { execFileSync, execSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedisServer } from '../support/redis-server.ts';
 import { CONSUMERS, INSTALLATIONS, type Consumer } from './consumers.ts';
@@ -34,22 +34,35 @@ function install(name: Consumer['installation'], tarball: string): string {
   return folder;
 }
 
-/** What went wrong, if anything did. */
-function failureOf({ files = {}, commands }: Consumer, installation: string, redisUrl: string): string | undefined {
+/** Runs a shell command. @throws Error with its output in `message` when it fails */
+function run(command: string, folder: string, redisUrl: string): void {
+  const env = { ...process.env, TEST_REDIS_URL: redisUrl, NODE_OPTIONS: '', NODE_PATH: '' };
+  try {
+    execSync(command, { cwd: folder, env, stdio: 'pipe', encoding: 'utf8', timeout: 120_000 });
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${command}\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+/** A new folder with a copy of the file and nothing else, from which no package is found. */
+function alone(file: string): string {
+  const folder = mkdtempSync(join(work, 'alone-'));
+  for (let parent = folder; parent !== dirname(parent); parent = dirname(parent)) {
+    if (existsSync(join(parent, 'node_modules'))) throw new Error(`There are packages in ${parent}: change TMPDIR`);
+  }
+  cpSync(file, join(folder, basename(file)));
+  return folder;
+}
+
+/** @throws Error that says what went wrong */
+function tryOut({ files = {}, commands, bundle }: Consumer, installation: string, redisUrl: string): void {
   const folder = mkdtempSync(join(work, 'app-'));
   cpSync(join(here, 'app'), folder, { recursive: true });
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
   symlinkSync(join(installation, 'node_modules'), join(folder, 'node_modules'));
-  const env = { ...process.env, TEST_REDIS_URL: redisUrl, NODE_OPTIONS: '' };
-  for (const command of commands) {
-    try {
-      execSync(command, { cwd: folder, env, stdio: 'pipe', encoding: 'utf8', timeout: 120_000 });
-    } catch (error) {
-      const { stdout, stderr } = error as { stdout: string; stderr: string };
-      return `${command}\n${stdout}\n${stderr}`;
-    }
-  }
-  return undefined;
+  for (const command of commands) run(command, folder, redisUrl);
+  if (bundle) run(`node ${bundle}`, alone(join(folder, bundle)), redisUrl);
 }
 
 const [wanted = ''] = process.argv.slice(2);
@@ -62,9 +75,13 @@ try {
   for (const consumer of chosen) {
     const { name, installation } = consumer;
     if (!installed.has(installation)) installed.set(installation, install(installation, tarball));
-    const failure = failureOf(consumer, installed.get(installation)!, redis.url);
-    if (failure) failed++;
-    console.log(failure ? `FAIL  ${name}\n${failure}` : `pass  ${name}`);
+    try {
+      tryOut(consumer, installed.get(installation)!, redis.url);
+      console.log(`pass  ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`FAIL  ${name}\n${(error as Error).message}`);
+    }
   }
 } finally {
   await redis.stop();

@@ -54,6 +54,9 @@ describe('showing a value', () => {
     [10n, '10'],
     [{ a: 1 }, '{"a":1}'],
     [Symbol('s'), 'Symbol(s)'],
+    [Symbol('a\nb'), 'Symbol(a\\u000ab)'],
+    ['\u202e\u009b\u2028', '"\\u202e\\u009b\\u2028"'],
+    ['\u{e0041}', '"\\udb40\\udc41"'],
     [function named() {}, 'function named'],
   ])('%p is shown on one line', (value, text) => {
     expect(show(value)).toBe(text);
@@ -64,5 +67,7 @@ describe('showing a value', () => {
     circular.self = circular;
     expect(show(circular)).toBe('object');
     expect(show('x'.repeat(1_000_000)).length).toBeLessThan(100);
+    expect(show('\u202e'.repeat(1_000_000)).length).toBeLessThan(500);
+    expect(show(`${'x'.repeat(78)}😀`)).toMatch(/x\\ud83d…$/);
   });
 });

@@ -2,16 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
 import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
+import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
 import { DeadlineStore } from '../../src/failure/deadline-store.ts';
 import { FailurePolicyStore } from '../../src/failure/failure-policy-store.ts';
-import type { StoreEvent } from '../../src/failure/store-events.ts';
+import type { StoreEvent } from '../../src/core/store-event.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const wrapped = (now: () => number): RateLimitStore =>
-  new FailurePolicyStore(new DeadlineStore(new MemoryStore({ now }), 1_000), { onStoreError: 'allow' });
+  new FailurePolicyStore(new DeadlineStore(new MemoryStore({ now }), 1_000), {
+    onStoreError: 'allow',
+    onEvent: () => undefined,
+  });
 
 describeStore('the wrapped store', wrapped);
 describeExactness('the wrapped store', wrapped, 100);
@@ -47,7 +51,7 @@ const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
   const inner = new FailingStore({ maxKeys });
   const events: string[] = [];
   const onEvent = (event: StoreEvent): void => {
-    events.push(event.type === 'available' ? 'available' : event.error.kind);
+    events.push(event.type === 'unavailable' ? event.error.kind : event.type);
   };
   const clock = new ManualClock();
   const store = new FailurePolicyStore(inner, { onStoreError, onEvent, now: clock.now });
@@ -139,10 +143,10 @@ describe('a store that cannot decide', () => {
   it('decides all the same when the listener fails', async () => {
     const inner = new FailingStore();
     inner.failure = 'connection';
-    const onEvent = (): never => {
+    const onStoreEvent = (): never => {
       throw new Error('a listener that fails');
     };
-    const store = new FailurePolicyStore(inner, { onStoreError: 'allow', onEvent });
+    const store = await createRateLimitStore({ store: inner, onStoreEvent });
     expect(await store.consume({ id: 'a', charges: [charge()] })).toMatchObject({ allowed: true });
   });
 });
@@ -180,7 +184,7 @@ describe('a full in-process store', () => {
     const inner: RateLimitStore = Object.assign(new MemoryStore(), {
       consume: () => Promise.reject(new StoreFullError(new Set(['another']), 1)),
     });
-    const store = new FailurePolicyStore(inner, { onStoreError: 'allow' });
+    const store = new FailurePolicyStore(inner, { onStoreError: 'allow', onEvent: () => undefined });
     expect(await store.consume({ id: 'a', charges: [charge()] })).toMatchObject({ allowed: true, budgets: [] });
   });
 });

@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import type { Charge } from '../../src/core/charge.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
-import type { StoreEvent } from '../../src/failure/store-events.ts';
+import type { StoreEvent } from '../../src/core/store-event.ts';
 import { charge } from '../contract/store-contract.ts';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.ts';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { readFileSync } from 'node:fs';
 import { createRateLimitStore, type RateLimitStoreOptions } from '../../src/create-rate-limit-store.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
-import type { StoreEvent } from '../../src/failure/store-events.ts';
+import type { StoreEvent } from '../../src/core/store-event.ts';
 import { charge } from '../contract/store-contract.ts';
 import type { Outcome, Work } from '../processes/consumer.ts';
 import { CertificateAuthority, type Certificate } from '../support/certificates.ts';

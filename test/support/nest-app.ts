@@ -29,12 +29,14 @@ export interface Answer {
   readonly json: unknown;
 }
 
+export type TrustProxy = boolean | number | string | string[] | ((address: string, hop: number) => boolean);
+
 export interface StartOptions {
   readonly logger?: LoggerService | false;
   /** What is done between creating the application and listening. */
   readonly configure?: (app: INestApplication) => void;
-  /** Whether the adapter takes the client's address from forwarding headers, as behind a proxy. */
-  readonly trustProxy?: boolean;
+  /** Which proxies the adapter takes the client's address from, as the application would tell it. */
+  readonly trustProxy?: TrustProxy;
 }
 
 export async function startApp(
@@ -42,10 +44,10 @@ export async function startApp(
   platform: Platform,
   { logger = false, configure, trustProxy = false }: StartOptions = {},
 ): Promise<TestApp> {
-  const adapter = platform === 'express' ? new ExpressAdapter() : new FastifyAdapter({ trustProxy });
+  const adapter = platform === 'express' ? new ExpressAdapter() : fastifyAdapter(trustProxy);
   const app = await NestFactory.create<INestApplication>(module as Type, adapter, { logger, abortOnError: false });
   if (platform === 'express' && trustProxy)
-    (app.getHttpAdapter().getInstance() as { set(...args: unknown[]): void }).set('trust proxy', true);
+    (app.getHttpAdapter().getInstance() as { set(...args: unknown[]): void }).set('trust proxy', trustProxy);
   configure?.(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as { port: number };
@@ -57,6 +59,10 @@ export async function startApp(
     close: () => app.close(),
   };
 }
+
+/** Fastify takes a number of hops, though its types do not have it. */
+const fastifyAdapter = (trustProxy: TrustProxy): FastifyAdapter =>
+  new FastifyAdapter({ trustProxy: trustProxy as Exclude<TrustProxy, number> });
 
 export async function call(url: string, method: string, { headers, body }: CallOptions = {}): Promise<Answer> {
   const response = await fetch(url, {

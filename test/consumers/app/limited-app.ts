@@ -54,7 +54,9 @@ async function statusesOn(platform: 'express' | 'fastify', redis: string | undef
 /** What a limited route answers on both platforms, in process and on Redis. */
 export async function answers(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const redis of [undefined, process.env.TEST_REDIS_URL]) {
+  const url = process.env.TEST_REDIS_URL;
+  if (!url) throw new Error('TEST_REDIS_URL is not set');
+  for (const redis of [undefined, url]) {
     for (const platform of ['express', 'fastify'] as const) {
       found[`${platform} ${redis ? 'on Redis' : 'in process'}`] = await statusesOn(platform, redis);
     }

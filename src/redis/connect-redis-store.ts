@@ -1,0 +1,65 @@
+import { within } from '../core/deadline.ts';
+import { RateLimitConfigurationError, StoreUnavailableError } from '../core/errors.ts';
+import type { RateLimitStore } from '../core/rate-limit-store.ts';
+import type { StoreWarningEvent } from '../core/store-event.ts';
+import { clientOptionsWarning } from './client-options.ts';
+import { becomeReady, closeRedis, openRedis, type RedisConnectionOptions } from './open-redis.ts';
+import { isRedisClient, type RedisClient } from './redis-client.ts';
+import { RedisStore } from './redis-store.ts';
+import { watchServers } from './server-watch.ts';
+
+/** The longest that a start waits for Redis; then the application starts by its failure policy. */
+const START_PATIENCE_MS = 2_000;
+
+interface ConnectOptions {
+  readonly keyPrefix: string;
+  /** Told of mistakes in how the client or the servers are set up. */
+  readonly onWarning: (warning: StoreWarningEvent) => void;
+}
+
+/**
+ * A store on the Redis of this URL or these options, which it closes in the end, or on this client, which it does not.
+ *
+ * @returns the store, and why it cannot decide yet, if it cannot
+ * @throws RateLimitConfigurationError for what waiting does not mend
+ */
+export async function connectRedisStore(
+  redis: string | RedisConnectionOptions | RedisClient,
+  { keyPrefix, onWarning }: ConnectOptions,
+): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
+  const own = isRedisClient(redis) ? undefined : await openRedis(redis);
+  const client = own ?? (redis as RedisClient);
+  const warning = own ? undefined : clientOptionsWarning(client);
+  if (warning) onWarning(warning);
+  const endWatch = watchServers(client, onWarning);
+  const close = async (): Promise<void> => {
+    endWatch();
+    if (own) await closeRedis(own);
+  };
+  const store = Object.assign(new RedisStore(client, { keyPrefix }), { close });
+  try {
+    return { store, failure: await obstacle(client, store) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Why the store cannot decide yet, if it cannot. @throws RateLimitConfigurationError for what waiting does not mend */
+async function obstacle(client: RedisClient, store: RedisStore): Promise<StoreUnavailableError | undefined> {
+  const endsAt = performance.now() + START_PATIENCE_MS;
+  const failure =
+    (await becomeReady(client, START_PATIENCE_MS)) ?? (await failureOf(store.prepare(), endsAt - performance.now()));
+  if (failure?.kind !== 'no-permission') return failure;
+  throw new RateLimitConfigurationError([`option redis: the server refuses this user: ${failure.message}`]);
+}
+
+async function failureOf(attempt: Promise<void>, patienceMs: number): Promise<StoreUnavailableError | undefined> {
+  try {
+    await within(patienceMs, attempt, () => new StoreUnavailableError('timeout', 'Redis does not answer'));
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return error;
+    throw error;
+  }
+}

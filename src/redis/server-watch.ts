@@ -1,0 +1,57 @@
+import type { StoreWarningEvent } from '../core/store-event.ts';
+import { isClusterClient, type RedisClient } from './redis-client.ts';
+
+type Tell = (warning: StoreWarningEvent) => void;
+
+const OLDEST_VERSION = [6, 2] as const;
+
+/**
+ * Tells what limits would suffer from in the settings of the servers, whenever they are connected to: each mistake
+ * once. A user who may not call INFO is told nothing.
+ *
+ * @returns what ends the watch
+ */
+export function watchServers(client: RedisClient, tell: Tell): () => void {
+  const told = new Set<string>();
+  const look = (): void => {
+    for (const server of isClusterClient(client) ? client.nodes('master') : [client]) {
+      server.info?.().then(
+        (info) => {
+          for (const warning of serverWarnings(String(info))) {
+            if (!told.has(warning.code)) tell(warning);
+            told.add(warning.code);
+          }
+        },
+        () => undefined,
+      );
+    }
+  };
+  if (client.status === 'ready') look();
+  client.on('ready', look);
+  return () => void client.removeListener('ready', look);
+}
+
+/** What the reply of INFO says against keeping limits in this server. */
+export function serverWarnings(info: string): readonly StoreWarningEvent[] {
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
+  const warnings: StoreWarningEvent[] = [];
+  const version = field('redis_version');
+  if (version !== undefined && isOld(version)) {
+    const message = `Redis is of version ${version}; Floodgate needs ${OLDEST_VERSION.join('.')} or newer`;
+    warnings.push({ type: 'warning', code: 'FLOODGATE_OLD_REDIS', message });
+  }
+  const policy = field('maxmemory_policy');
+  // Without a bound on its memory a server evicts nothing, whatever the policy.
+  if (policy !== undefined && policy !== 'noeviction' && field('maxmemory') !== '0') {
+    const message =
+      `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), and whose key is gone starts anew: ` +
+      'set maxmemory-policy noeviction';
+    warnings.push({ type: 'warning', code: 'FLOODGATE_EVICTING_REDIS', message });
+  }
+  return warnings;
+}
+
+function isOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor < OLDEST_VERSION[1]);
+}
