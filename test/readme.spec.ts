@@ -25,7 +25,8 @@ declare class ConfigService { get(name: string): string }
 /** A snippet as a module: handlers without a class stand in a controller. */
 const asModule = (snippet: string): string =>
   PRELUDE +
-  (/^(@\w+\([^\n]*\n)*?.*\bclass /m.test(snippet) ? snippet : `@Controller() class Snippet {\n${snippet}\n}`) +
+  (snippet.includes('class AppModule') ? '' : 'declare class AppModule {}\n') +
+  (/^import |^(@\w+\([^\n]*\n)*?.*\bclass /m.test(snippet) ? snippet : `@Controller() class Snippet {\n${snippet}\n}`) +
   '\nexport {};';
 
 function faultsOf(sources: readonly string[]): readonly string[] {
