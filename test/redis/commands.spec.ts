@@ -18,7 +18,13 @@ const COMMANDS: Readonly<Record<string, { since: string; options?: Readonly<Reco
   ZSCORE: { since: '1.2.0' },
 };
 /** What the library sends itself, and the functions that Redis gives to scripts. */
-const SENT: Readonly<Record<string, string>> = { eval: '2.6.0', evalsha: '2.6.0', script: '2.6.0', unlink: '4.0.0' };
+const SENT: Readonly<Record<string, string>> = {
+  eval: '2.6.0',
+  evalsha: '2.6.0',
+  info: '1.0.0',
+  script: '2.6.0',
+  unlink: '4.0.0',
+};
 const FUNCTIONS: Readonly<Record<string, string>> = { call: '2.6.0', error_reply: '2.6.0' };
 /** Members of a client that send no command. */
 const NO_COMMANDS = ['connect', 'disconnect', 'nodes', 'on', 'quit', 'removeListener', 'status'];

@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,22 +10,52 @@ import { join } from 'node:path';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
+  /** Of the process that runs, or that ran last. */
+  readonly pid: number;
   /** Lets the server stall without closing its connections. */
   pause(): void;
   resume(): void;
+  /** Ends the process as a crash does, paused or not; `restart` can follow. */
+  kill(): Promise<void>;
+  /** Starts it where it was, as it was started: without its keys, but with what it wrote to its configuration files. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
+interface RedisServerOptions {
+  readonly args?: readonly string[];
+  /** Where another server was; otherwise a free one. */
+  readonly port?: number;
+  /** The lines of a configuration file that is the server's own to rewrite. */
+  readonly config?: readonly string[];
+}
+
+const LOWEST_PORT = 10_240;
+const PORTS = 11_760;
+/** How far above its port a cluster node has its bus. */
+const BUS = 10_000;
+
+/**
+ * Together with the port of a cluster bus. Below the ports that systems give to outgoing connections: it stays free for
+ * a server that is to come back there.
+ */
 export async function freePort(): Promise<number> {
-  // The bus of a cluster node takes the port 10,000 above.
   for (;;) {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    if (port < 55_000) return port;
+    const port = LOWEST_PORT + randomInt(PORTS);
+    if ((await isFree(port)) && (await isFree(port + BUS))) return port;
   }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }
 
 /**
@@ -55,35 +86,55 @@ function spawnedQuietly(command: string, args: readonly string[]): boolean {
   }
 }
 
-/** Without persistence, on a free port of the loopback interface. `port` starts one where another one was. */
-export async function startRedisServer({
-  args = [],
-  port,
-}: { args?: readonly string[]; port?: number } = {}): Promise<RedisServer> {
+/** Without persistence, on the loopback interface. */
+export async function startRedisServer({ args = [], port, config }: RedisServerOptions = {}): Promise<RedisServer> {
   const chosen = port ?? (await freePort());
   const dir = mkdtempSync(join(tmpdir(), 'floodgate-redis-'));
+  const file = join(dir, 'redis.conf');
+  if (config) writeFileSync(file, `${config.join('\n')}\n`);
   const fixed = ['--port', String(chosen), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir];
-  const child = spawn(redisServerBinary(), [...fixed, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  await new Promise<void>((resolve, reject) => {
-    let log = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      log += chunk.toString();
-      if (log.includes('Ready to accept connections')) resolve();
-    });
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
-  });
+  const command = [...(config ? [file] : []), ...fixed, ...args];
+  let child = await startProcess(command);
   return {
     port: chosen,
     url: `redis://127.0.0.1:${chosen}`,
+    get pid() {
+      return child.pid!;
+    },
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
+    kill: () => end(child),
+    async restart() {
+      await end(child);
+      child = await startProcess(command);
+    },
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
+      await end(child);
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+const IS_READY = /Ready to accept connections|Sentinel ID is/;
+
+/** Resolves once the server takes connections. */
+function startProcess(command: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(redisServerBinary(), command, { stdio: ['ignore', 'pipe', 'pipe'] });
+  return new Promise((resolve, reject) => {
+    let log = '';
+    const onLog = (chunk: Buffer): void => {
+      log += chunk.toString();
+      if (IS_READY.test(log)) resolve(child);
+    };
+    child.stdout.on('data', onLog);
+    child.stderr.on('data', onLog);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
 }
