@@ -31,7 +31,7 @@ export function watchServers(client: RedisClient, tell: Tell): () => void {
   return () => void client.removeListener('ready', look);
 }
 
-/** What the reply of INFO says against keeping limits in this server. */
+/** What the reply of INFO says against keeping limits in this server. @internal */
 export function serverWarnings(info: string): readonly StoreWarningEvent[] {
   const field = (name: string): string | undefined => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const warnings: StoreWarningEvent[] = [];

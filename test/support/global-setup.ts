@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { startRedisContainer } from './redis-container.ts';
 import { redisServerBinary, startRedisServer } from './redis-server.ts';
 
 declare global {
@@ -15,11 +16,10 @@ export default async function globalSetup(): Promise<void> {
 
 async function fromContainer(): Promise<string | undefined> {
   if (!process.env.DOCKER_HOST && !existsSync('/var/run/docker.sock')) return undefined;
-  const { GenericContainer } = await import('testcontainers');
   try {
-    const container = await new GenericContainer('redis:7.4-alpine').withExposedPorts(6379).start();
+    const container = await startRedisContainer('redis:7.4-alpine');
     globalThis.stopRedisOfTheRun = () => container.stop();
-    return `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
+    return container.url;
   } catch {
     return undefined;
   }
