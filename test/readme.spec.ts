@@ -18,15 +18,27 @@ const snippets = blocks.filter((block) => !examples.includes(block) && !block.in
 const NEST_COMMON = 'Body, Catch, Controller, Get, Inject, Injectable, Module, Param, Post, UseGuards';
 const PRELUDE = `
 import { ${NEST_COMMON} } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { ${Object.keys(library).join(', ')} } from 'nestjs-floodgate';
 declare class ConfigService { get(name: string): string }
 `;
 
+/** What other snippets of the README declare. */
+const DECLARED = [
+  ['class AppModule', 'declare class AppModule {}'],
+  ['function emailOf', 'declare function emailOf(context: ExecutionContext): string | undefined;'],
+] as const;
+
 /** A snippet as a module: handlers without a class stand in a controller. */
 const asModule = (snippet: string): string =>
   PRELUDE +
-  (snippet.includes('class AppModule') ? '' : 'declare class AppModule {}\n') +
-  (/^import |^(@\w+\([^\n]*\n)*?.*\bclass /m.test(snippet) ? snippet : `@Controller() class Snippet {\n${snippet}\n}`) +
+  DECLARED.filter(([name]) => !snippet.includes(name))
+    .map(([, text]) => text)
+    .join('\n') +
+  (/^import |^export |^(@\w+\([^\n]*\n)*?.*\bclass /m.test(snippet)
+    ? snippet
+    : `@Controller() class Snippet {\n${snippet}\n}`) +
   '\nexport {};';
 
 function faultsOf(sources: readonly string[]): readonly string[] {
@@ -67,7 +79,12 @@ describe('the README', () => {
     expect(examples).toHaveLength(3);
     for (const block of examples) {
       const [heading, ...code] = block.split('\n');
-      expect(code.join('\n')).toBe(readFileSync(join(root, heading!.replace('// ', '')), 'utf8'));
+      // Applications import compiled files; here the sources run.
+      const source = readFileSync(join(root, heading!.replace('// ', '')), 'utf8').replaceAll(
+        /(from '\..*)\.ts'/g,
+        "$1.js'",
+      );
+      expect(code.join('\n')).toBe(source);
     }
   });
 

@@ -84,7 +84,7 @@ function misplacedRules(type: Class, methods: readonly Method[], isController: b
     if (transport && (hasRules(metadata) || (ofClass && isController && !metadata?.skipsAll))) {
       faults.push(`${where}: ${RULES} on a ${transport} handler, which only HTTP routes can have`);
     } else if (!transport && metadata && !(isController && isHttpHandler(handler))) {
-      faults.push(`${where}: ${RULES} on a method that is no HTTP route`);
+      faults.push(`${where}: ${RULES} on a method that is no HTTP route (RateLimiter limits those)`);
     }
   }
   return faults;

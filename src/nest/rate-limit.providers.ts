@@ -28,7 +28,10 @@ const logger = new Logger('RateLimit');
 function tellStoreEvent(event: StoreEvent, warnings: Warnings): void {
   if (event.type === 'warning') warnings.tell(event.code, event.message);
   else if (event.type === 'available') logger.log('The store answers again');
-  else logger.error(`The store cannot decide, failure policies do: ${event.error.message} (${event.error.kind})`);
+  else
+    logger.error(
+      `The store cannot decide (${event.error.kind}), so the policies in onStoreError do until it can: ${event.error.message}`,
+    );
 }
 
 /**
@@ -53,7 +56,10 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     inject: [MODULE_OPTIONS, Warnings, RuleBook],
     useFactory: (options: RateLimitModuleOptions, warnings: Warnings, rules: RuleBook): Promise<RateLimitStore> => {
       const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
-      if (!enabled) return createRateLimitStore(store && { store });
+      if (!enabled) {
+        warnings.once('FLOODGATE_DISABLED');
+        return createRateLimitStore(store && { store });
+      }
       if (!redis && !store) warnings.once('FLOODGATE_PROCESS_LOCAL');
       const large = rules.withLargeLogs;
       if (large.length > 0) warnings.once('FLOODGATE_LARGE_LOGS', large.join(', '));

@@ -16,9 +16,7 @@ function parseWindow(value: unknown): Parsed {
 function parseLimit(value: unknown): Parsed {
   const parsed = parseWholeNumber(value, MAX_LIMIT);
   const isTooLarge = 'fault' in parsed && 'value' in parseWholeNumber(value, Number.MAX_SAFE_INTEGER);
-  return isTooLarge
-    ? { fault: `${parsed.fault}: an exact log holds no more, and compact windows are not built` }
-    : parsed;
+  return isTooLarge ? { fault: `${parsed.fault}: an exact log holds no more` } : parsed;
 }
 
 const PARSE: Readonly<Record<NumberOption, (value: unknown) => Parsed>> = {

@@ -4,8 +4,9 @@ import type { StoreWarningCode } from '../core/store-event.ts';
 /** Known mistakes that the module notices, by the code that the log and the README name them by. */
 const MESSAGES = {
   FLOODGATE_PROCESS_LOCAL: 'limits hold for this process only, since RateLimitModule.forRoot got no redis',
+  FLOODGATE_DISABLED: 'nothing is limited, since enabled is false',
   FLOODGATE_UNTRUSTED_PROXY:
-    'a request carries a forwarding header, of which the application takes nothing: if it stands behind a proxy, all ' +
+    'a request carries a forwarding header, which the application ignores: if it stands behind a proxy, all ' +
     'clients share the address of the proxy',
   FLOODGATE_NO_USER: 'no request so far had a user, so the rule limits addresses',
   FLOODGATE_CHANGING_RULE: 'a function of the rule gave another value on every request, so it limits next to nothing',

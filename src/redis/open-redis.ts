@@ -75,7 +75,8 @@ const URL_LIKE = "must be a URL like 'redis://localhost:6379'";
  */
 export function redisTargetFault(target: unknown): string | undefined {
   if (typeof target === 'string') {
-    if (!/^rediss?:\/\//.test(target) || !URL.canParse(target)) return `${URL_LIKE} (what it is may hold a password)`;
+    if (!/^rediss?:\/\//.test(target) || !URL.canParse(target))
+      return `${URL_LIKE} (its value is not shown: it may hold a password)`;
     const settled = [...new URL(target).searchParams.keys()].find((name) => name in FOR_THIS_JOB);
     return settled && `must not set ${settled}, which answering in time depends on`;
   }

@@ -108,7 +108,7 @@ describe.each(PLATFORMS)('when the store cannot answer, on %s', (platform) => {
     const store = new FailingStore();
     const app = await start(platform, { controllers, logger, options: { store } });
     expect(await app.statuses(3, '/allow')).toEqual([200, 200, 200]);
-    expect(logger.errors).toEqual([expect.stringMatching(/read-only.*readonly/)]);
+    expect(logger.errors).toEqual([expect.stringMatching(/\(readonly\).*onStoreError.*read-only/)]);
     store.answers = true;
     laterMs = 5_000;
 

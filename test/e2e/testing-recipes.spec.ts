@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
-import { MemoryStore, RateLimit, RateLimiter, RateLimitModule } from 'nestjs-floodgate';
+import { Test } from '@nestjs/testing';
+import { MemoryStore, RATE_LIMIT_STORE, RateLimit, RateLimiter, RateLimitModule } from 'nestjs-floodgate';
+import { connectionsDuring } from '../support/counting-server.ts';
 import { PLATFORMS, startApp, type Platform, type TestApp } from '../support/nest-app.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,6 +33,26 @@ describe.each(PLATFORMS)('a test of an application on %s', (platform) => {
     expect(await status(app)).toBe(429);
     now = DAY_MS;
     expect([await status(app), await status(app)]).toEqual([200, 429]);
+  });
+
+  it('replaces the store of a module that would connect to Redis, so that none is contacted', async () => {
+    let now = 0;
+    const connections = await connectionsDuring(async (redis) => {
+      const testing = await Test.createTestingModule({
+        imports: [RateLimitModule.forRoot({ redis })],
+        controllers: [DailyController],
+      })
+        .overrideProvider(RATE_LIMIT_STORE)
+        .useValue(new MemoryStore({ now: () => now }))
+        .compile();
+      const limiter = testing.get(RateLimiter);
+      const allowed = async () => (await limiter.consume('daily', '192.0.2.1')).allowed;
+      expect([await allowed(), await allowed()]).toEqual([true, false]);
+      now = DAY_MS;
+      expect(await allowed()).toBe(true);
+      await testing.close();
+    });
+    expect(connections).toBe(0);
   });
 
   it('makes a budget whole again by resetting it', async () => {

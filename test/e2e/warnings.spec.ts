@@ -143,6 +143,14 @@ describe('a limit that lets each client fill a large log', () => {
   );
 });
 
+describe('limits that are switched off', () => {
+  it('are warned of', async () => {
+    const logger = new LogLines();
+    await startApp('express', { logger, options: { enabled: false } });
+    expect(logger.matching(/FLOODGATE_/)).toEqual([expect.stringMatching(/FLOODGATE_DISABLED/)]);
+  });
+});
+
 describe('what the store warns of', () => {
   const { client, keyPrefix } = useRedis();
 

@@ -125,7 +125,7 @@ describe('a rule that cannot work', () => {
   });
 
   it('says why limits above 10,000 and the policy local are not accepted', async () => {
-    expect(await startMessageOfRules([{ limit: 10_001 }])).toContain('compact windows are not built');
+    expect(await startMessageOfRules([{ limit: 10_001 }])).toContain('an exact log holds no more');
     expect(await startMessageOfRules([{ onStoreError: 'local' }])).toContain("'local' is not built yet");
   });
 
