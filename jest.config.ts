@@ -20,7 +20,10 @@ const config: Config = {
       },
     ],
   },
-  moduleNameMapper: { '^nestjs-floodgate$': '<rootDir>/src/index.ts' },
+  moduleNameMapper: {
+    '^nestjs-floodgate$': '<rootDir>/src/index.ts',
+    '^nestjs-floodgate/terminus$': '<rootDir>/src/terminus/index.ts',
+  },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // A native ESM test file is never collected, about 11 MB each: workers are recycled instead.

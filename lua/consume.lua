@@ -1,16 +1,18 @@
 -- Takes all charges of one call, or none: counts the live units, decides, and only then writes.
 --
 -- KEYS[i]           the log of charge i, each log once
+-- KEYS[#KEYS]       the epoch: since when this server keeps what it is told (in the hash slot of the logs)
 -- ARGV[1]           now in microseconds, or '' for the server's clock
 -- ARGV[2]           id of the call
 -- ARGV[3i .. 3i+2]  limit (units), window (milliseconds) and cost (units) of charge i
 --
--- Reply: { verdict, now, remaining, resetAfterMs, retryAfterMs, … three for each charge }
+-- Reply: { verdict, now, remaining, resetAfterMs, retryAfterMs, … three for each charge, began }
 --   verdict       1 allowed: all charges are taken, or were taken by this id before; 0 denied: none is
 --   now           microseconds, the moment of the decision
 --   remaining     units free after the decision
 --   resetAfterMs  milliseconds, rounded up, until the log is empty
 --   retryAfterMs  milliseconds, rounded up, until this charge has room; 0 when it has, -1 when waiting does not help
+--   began         microseconds, the epoch: now where there was none, as on a server that lost its data
 -- Errors: 'ERR floodgate: …' naming the argument, and those of the commands, with nothing written.
 --
 -- The first write is a ZADD, which Redis refuses when it is out of memory; a trim before it would switch that check
@@ -19,8 +21,28 @@
 local MIN_TRIM = 64
 local RESTAMP_AT_ONCE = 1000
 
+local EPOCH_MS = 400 * 86400000 -- longer than the longest window
+local EPOCH_RENEWED_EVERY = 4096 -- decisions, about
+
+logs = #KEYS - 1
 local fault = readNow() or readId() or readCharges(3)
 if fault then return fault end
+
+local epoch = KEYS[#KEYS]
+local began = tonumber(redis.call('GET', epoch) or nil)
+
+-- The reply with the epoch, which is kept after the first write of the call. Where the server's clock stepped back, it
+-- begins anew.
+local function withEpoch(result)
+  if not began or began > now then
+    began = now
+    redis.call('SET', epoch, string.format('%.0f', now), 'PX', EPOCH_MS)
+  elseif now % EPOCH_RENEWED_EVERY == 0 then
+    redis.call('PEXPIRE', epoch, EPOCH_MS)
+  end
+  result[#result + 1] = began
+  return result
+end
 
 local function expire(i)
   redis.call('PEXPIRE', KEYS[i], windows[i] / 1000 + extraExpiry)
@@ -100,26 +122,26 @@ local function restampFuture(i)
 end
 
 local function deny()
-  for i = 1, #KEYS do
+  for i = 1, logs do
     restampFuture(i)
     expire(i)
   end
-  return reply(0)
+  return withEpoch(reply(0))
 end
 
 local function repeated()
-  for i = 1, #KEYS do expire(i) end
-  return reply(1)
+  for i = 1, logs do expire(i) end
+  return withEpoch(reply(1))
 end
 
 if countLive() then
-  for i = 1, #KEYS do
+  for i = 1, logs do
     if holdsCall(i) then return repeated() end
   end
   return deny()
 end
 
-for i = 1, #KEYS do
+for i = 1, logs do
   if not add(i) then
     for earlier = 1, i - 1 do redis.call('ZREM', KEYS[earlier], unpack(membersOf(costs[earlier]))) end
     return repeated()
@@ -127,7 +149,7 @@ for i = 1, #KEYS do
 end
 
 local result = { 1, now }
-for i = 1, #KEYS do
+for i = 1, logs do
   live[i] = live[i] + costs[i]
   trim(i)
   expire(i)
@@ -135,4 +157,4 @@ for i = 1, #KEYS do
   result[#result + 1] = windows[i] / 1000
   result[#result + 1] = 0
 end
-return result
+return withEpoch(result)

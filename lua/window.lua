@@ -10,6 +10,7 @@ local MAX_LIMIT = 10000
 local MAX_COST = 100
 
 local now             -- microseconds
+local logs = #KEYS    -- so many keys are logs; scripts that have other keys besides say so
 local extraExpiry     -- milliseconds that keys outlive their window
 local id              -- of the call, for the scripts that have one
 local limits, windows, costs = {}, {}, {} -- of the charge on KEYS[i]; windows in microseconds
@@ -45,13 +46,13 @@ local function readId()
   end
 end
 
--- limit, window in milliseconds and cost of each key, from ARGV[first] on.
+-- limit, window in milliseconds and cost of each log, from ARGV[first] on.
 local function readCharges(first)
-  if #KEYS == 0 or #ARGV ~= first - 1 + 3 * #KEYS then
-    return redis.error_reply('ERR floodgate: each of at least one key takes a limit, a window and a cost')
+  if logs < 1 or #ARGV ~= first - 1 + 3 * logs then
+    return redis.error_reply('ERR floodgate: each of at least one log takes a limit, a window and a cost')
   end
   local seen = {}
-  for i = 1, #KEYS do
+  for i = 1, logs do
     if seen[KEYS[i]] then return redis.error_reply('ERR floodgate: a key stands in KEYS twice') end
     seen[KEYS[i]] = true
     local position = first + 3 * (i - 1)
@@ -73,7 +74,7 @@ end
 -- Counts the live units of every log. True when one of them has no room for its cost.
 local function countLive()
   local full = false
-  for i = 1, #KEYS do
+  for i = 1, logs do
     live[i] = redis.call('ZCOUNT', KEYS[i], now - windows[i] + 1, '+inf')
     if not isAffordable(i) or live[i] + costs[i] > limits[i] then full = true end
   end
@@ -93,7 +94,7 @@ end
 -- The reply: verdict, now, and for each charge remaining, resetAfterMs, retryAfterMs, as its log is at this moment.
 local function reply(verdict)
   local result = { verdict, now }
-  for i = 1, #KEYS do
+  for i = 1, logs do
     local limit, cost = limits[i], costs[i]
     local retryAfterMs = 0
     if verdict == 0 and not isAffordable(i) then

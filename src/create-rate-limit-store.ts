@@ -3,13 +3,18 @@ import { RateLimitConfigurationError } from './core/errors.ts';
 import type { RateLimitStore } from './core/rate-limit-store.ts';
 import { show } from './core/show.ts';
 import type { StoreEvent } from './core/store-event.ts';
+import type { SupervisedStore } from './core/store-health.ts';
 import { storeErrorPolicyFault, type StoreErrorPolicy } from './core/store-error-policy.ts';
+import { CircuitBreakerStore } from './failure/circuit-breaker-store.ts';
 import { DeadlineStore } from './failure/deadline-store.ts';
 import { FailurePolicyStore } from './failure/failure-policy-store.ts';
+import { FencedStore } from './failure/fenced-store.ts';
 import { ForeignStore } from './failure/foreign-store.ts';
+import { LocalFallback } from './failure/local-fallback.ts';
+import { StoreEvents } from './failure/store-events.ts';
 import { MemoryStore } from './memory/memory-store.ts';
 import { connectRedisStore } from './redis/connect-redis-store.ts';
-import { redisTargetFault, type RedisConnectionOptions } from './redis/open-redis.ts';
+import { redisTargetFault, type RedisConnectionOptions } from './redis/connection-options.ts';
 import { isRedisClient, type RedisClient } from './redis/redis-client.ts';
 
 /** Options of {@link createRateLimitStore}. */
@@ -25,8 +30,21 @@ export interface RateLimitStoreOptions {
   readonly keyPrefix?: string;
   /** Longest wait for an answer of the store. @default '100ms' */
   readonly decisionTimeout?: Duration;
-  /** What decides when the store cannot, for charges that do not say. @default 'allow' */
+  /** What decides when the store cannot, for charges that do not say. @default 'local' */
   readonly onStoreError?: StoreErrorPolicy;
+  /**
+   * Processes that share the limits: while the store cannot decide, each goes by its share of them. A whole number, or a
+   * function that knows it at that moment.
+   * @default 1, so each process admits the whole limit
+   */
+  readonly instances?: number | (() => number);
+  /**
+   * What is done while the store may have forgotten earlier calls (a restart, a flush, a failover): `'accept'` its
+   * decisions, or `'fence'`: admit nothing until it has kept its data for a window, or, with `instances`, each process
+   * its share less what it admitted itself.
+   * @default 'accept'
+   */
+  readonly onMemoryLoss?: 'accept' | 'fence';
   /** Told once for each change in what the store can do, and for each mistake in how it is set up. */
   readonly onStoreEvent?: (event: StoreEvent) => void;
 }
@@ -38,6 +56,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitStoreOptions, true> = {
   keyPrefix: true,
   decisionTimeout: true,
   onStoreError: true,
+  instances: true,
+  onMemoryLoss: true,
   onStoreEvent: true,
 };
 
@@ -45,7 +65,7 @@ export const DEFAULT_DECISION_TIMEOUT = '100ms';
 
 /** What is wrong with the options of a store, one sentence each. */
 export function storeOptionFaults(options: RateLimitStoreOptions): readonly string[] {
-  const { redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
+  const { redis, store, keyPrefix, decisionTimeout, onStoreError, instances, onMemoryLoss } = options;
   const faults: string[] = [];
   const fault = (option: string, value: unknown, rule: string | undefined): void => {
     if (rule !== undefined) faults.push(`option ${option} ${rule}, got ${show(value)}`);
@@ -69,32 +89,45 @@ export function storeOptionFaults(options: RateLimitStoreOptions): readonly stri
     if ('fault' in parsed) fault('decisionTimeout', decisionTimeout, parsed.fault);
     else if (parsed.ms > 60_000) fault('decisionTimeout', decisionTimeout, 'must be at most a minute');
   }
+  if (instances !== undefined && typeof instances !== 'function' && !(Number.isInteger(instances) && instances > 0)) {
+    fault('instances', instances, 'must be a whole number of processes, or a function that gives it');
+  }
+  if (onMemoryLoss !== undefined && onMemoryLoss !== 'accept' && onMemoryLoss !== 'fence') {
+    fault('onMemoryLoss', onMemoryLoss, "must be 'accept' or 'fence'");
+  }
   if (onStoreError !== undefined) fault('onStoreError', onStoreError, storeErrorPolicyFault(onStoreError));
   return faults;
 }
 
 /**
  * The store that the module uses, wrappers included: it answers within `decisionTimeout`, and by `onStoreError` when
- * it cannot. Waits at most 2 s for Redis; a Redis that is down is no error here.
+ * Redis does not. Waits at most 2 s for Redis; a Redis that is down is no error here.
  *
  * @throws RateLimitConfigurationError for options that cannot work, a wrong password among them
  */
-export async function createRateLimitStore(options: RateLimitStoreOptions = {}): Promise<RateLimitStore> {
+export async function createRateLimitStore(options: RateLimitStoreOptions = {}): Promise<SupervisedStore> {
   const unknown = Object.keys(options).filter((name) => !(name in KNOWN_OPTIONS));
   const faults = [...unknown.map((name) => `option ${name} is no option of a store`), ...storeOptionFaults(options)];
   if (faults.length > 0) throw new RateLimitConfigurationError(faults);
-  const { redis, keyPrefix = 'rl', decisionTimeout = DEFAULT_DECISION_TIMEOUT, onStoreError = 'allow' } = options;
+  const { redis, keyPrefix = 'rl', decisionTimeout = DEFAULT_DECISION_TIMEOUT } = options;
+  const { onStoreError = 'local', instances = 1 } = options;
   const onEvent = harmless(options.onStoreEvent);
-  const policy = { onStoreError, onEvent };
-  const deadlineMs = durationMs(decisionTimeout);
+  const events = new StoreEvents(onEvent);
+  // The in-process store answers at once: a deadline would only cost time, and there is nothing to fall back to.
+  if (!redis && !options.store) return new FailurePolicyStore(new MemoryStore(), { onStoreError, events });
 
-  if (options.store) {
-    return new FailurePolicyStore(new DeadlineStore(new ForeignStore(options.store), deadlineMs), policy);
-  }
-  // The in-process store answers at once: a deadline would only cost time.
-  if (!redis) return new FailurePolicyStore(new MemoryStore(), policy);
-  const { store, failure } = await connectRedisStore(redis, { keyPrefix, onWarning: onEvent });
-  return new FailurePolicyStore(new DeadlineStore(store, deadlineMs), { ...policy, failure });
+  const { store, failure } = options.store
+    ? { store: new ForeignStore(options.store) }
+    : await connectRedisStore(redis!, { keyPrefix, onEvent });
+  if (failure) events.failed(failure);
+  const guarded = new CircuitBreakerStore(new DeadlineStore(store, durationMs(decisionTimeout)));
+  const local = new LocalFallback({
+    instances: typeof instances === 'function' ? instances : () => instances,
+    onFull: (error) => events.failed(error),
+  });
+  const hasFence = options.onMemoryLoss === 'fence';
+  const decider = hasFence ? new FencedStore(guarded, options.instances === undefined ? undefined : local) : guarded;
+  return new FailurePolicyStore(decider, { onStoreError, events, vitals: guarded, local, remembersAll: hasFence });
 }
 
 /** A listener that fails harms no decision. */

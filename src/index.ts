@@ -14,11 +14,14 @@ export type { ConsumeRequest, RateLimitStore, RefundRequest } from './core/rate-
 export type { StoreErrorPolicy } from './core/store-error-policy.ts';
 export type {
   StoreAvailableEvent,
+  StoreClockEvent,
   StoreEvent,
+  StoreForgotEvent,
   StoreUnavailableEvent,
   StoreWarningCode,
   StoreWarningEvent,
 } from './core/store-event.ts';
+export type { CircuitState, StoreHealth, SupervisedStore } from './core/store-health.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
@@ -42,7 +45,7 @@ export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rat
 export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
-export type { RedisConnectionOptions } from './redis/open-redis.ts';
+export type { ClusterNode, RedisConnectionOptions } from './redis/connection-options.ts';
 export type { RedisClient, RedisClusterClient } from './redis/redis-client.ts';
 export { RATE_LIMIT_HEADERS } from './transports/rate-limit-headers.ts';
 export { RedisStore } from './redis/redis-store.ts';

@@ -25,10 +25,11 @@ const folderOf = (file: string): string => {
 const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages: readonly string[] }>> = {
   core: { folders: [], packages: [] },
   memory: { folders: ['core'], packages: [] },
-  failure: { folders: ['core'], packages: [] },
+  failure: { folders: ['core', 'memory'], packages: [] },
   redis: { folders: ['core'], packages: ['ioredis', 'node:crypto'] },
   transports: { folders: ['core'], packages: ['@nestjs/common', 'ipaddr.js'] },
-  nest: { folders: ['core', 'transports'], packages: ['@nestjs/common', '@nestjs/core', 'node:crypto'] },
+  nest: { folders: ['core', 'transports'], packages: ['@nestjs/common', '@nestjs/core', 'node:crypto', 'rxjs'] },
+  terminus: { folders: ['core', 'nest'], packages: ['@nestjs/common', '@nestjs/terminus'] },
   '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
 };
 /** Files that put the parts together. */

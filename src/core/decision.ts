@@ -30,6 +30,11 @@ export interface Allowed {
   readonly budgets: readonly Budget[];
   /** What the deciding store wants to see again in a refund, if anything. Opaque. */
   readonly receipt?: string;
+  /**
+   * Milliseconds for which the store has kept all it was told, where it knows: of a window that is longer, it may have
+   * forgotten a part.
+   */
+  readonly memoryAgeMs?: number;
 }
 
 /** No charge of the call was taken. */
@@ -48,7 +53,7 @@ export interface Denied {
 export type Decision = Allowed | Denied;
 
 /** What `consume` would answer, with nothing charged. */
-export type Preview = Omit<Allowed, 'id' | 'receipt'> | Denied;
+export type Preview = Omit<Allowed, 'id' | 'receipt' | 'memoryAgeMs'> | Denied;
 
 /** One log as a store found it. `refusal` is there when it has no room, `retryAfterMs` when waiting helps. */
 export interface Reading {

@@ -15,8 +15,9 @@ export class RateLimitConfigurationError extends Error {
 
 /**
  * Why a store could not answer. `timeout`: not within the deadline; `connection`: not connected, or no longer. In both
- * cases the call may have been charged all the same. `full`: the in-process store tracks as many keys as it may. The
- * others are named after the error reply of Redis.
+ * cases the call may have been charged all the same. `full`: the in-process store tracks as many keys as it may.
+ * `overloaded`: too many calls wait for it already. `circuit-open`: it failed lately, so it was not asked. The others are
+ * named after the error reply of Redis.
  */
 export type StoreFailureKind =
   | 'timeout'
@@ -30,6 +31,8 @@ export type StoreFailureKind =
   | 'cross-slot'
   | 'loading'
   | 'busy'
+  | 'overloaded'
+  | 'circuit-open'
   | 'unknown';
 
 /** What a store was asked is wrong: the id, or a field of a charge. A fault of the caller, whatever state it is in. */
@@ -52,6 +55,11 @@ export class StoreUnavailableError extends Error {
     super(message, options);
   }
 }
+
+/** Failures that say nothing about the next request. */
+const OF_ONE_REQUEST: ReadonlySet<StoreFailureKind> = new Set(['full', 'wrong-type', 'cross-slot']);
+
+export const isOfOneRequest = ({ kind }: StoreUnavailableError): boolean => OF_ONE_REQUEST.has(kind);
 
 /** The in-process store tracks as many live keys as it may, and these are not among them. Nothing was charged. */
 export class StoreFullError extends StoreUnavailableError {

@@ -1,9 +1,11 @@
-/** What decides about a charge when the store cannot: the call is let through, or refused as unavailable. */
-export type StoreErrorPolicy = 'allow' | 'deny';
+/**
+ * What decides about a charge when the store cannot. `local`: a limiter in this process with the same rule, which knows
+ * what the process admitted in the last window. `allow`: the call is let through. `deny`: it is refused as unavailable.
+ */
+export type StoreErrorPolicy = 'local' | 'allow' | 'deny';
+
+const POLICIES: readonly unknown[] = ['local', 'allow', 'deny'] satisfies StoreErrorPolicy[];
 
 /** A sentence that says what is wrong with a failure policy ("must be …"), if anything is. */
-export function storeErrorPolicyFault(value: unknown): string | undefined {
-  if (value === 'allow' || value === 'deny') return undefined;
-  if (value === 'local') return "must be 'allow' or 'deny' ('local' is not built yet)";
-  return "must be 'allow' or 'deny'";
-}
+export const storeErrorPolicyFault = (value: unknown): string | undefined =>
+  POLICIES.includes(value) ? undefined : "must be 'local', 'allow' or 'deny'";

@@ -1,45 +1,94 @@
 import type { Charge } from '../core/charge.ts';
-import { within } from '../core/deadline.ts';
 import type { Decision, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import { DeadlineQueue } from './deadline-queue.ts';
 
-/** Answers in time, whatever the store behind it does: StoreUnavailableError of kind `timeout` at the deadline. */
+/** Calls that began in one period of time. */
+interface Calls {
+  readonly since: number;
+  underWay: number;
+}
+
+const COUNTED_FOR_MS = 30_000;
+/** So many calls without an answer are more than a store in health lets come together; more would only take memory. */
+const MOST_UNDER_WAY = 10_000;
+
+/**
+ * Answers in time, whatever the store behind it does: StoreUnavailableError of kind `timeout` at the deadline, and of
+ * kind `overloaded` at once when {@link MOST_UNDER_WAY} calls wait for an answer, those that were given up among them.
+ */
 export class DeadlineStore implements RateLimitStore {
   readonly #inner: RateLimitStore;
   readonly #deadlineMs: number;
+  readonly #deadlines: DeadlineQueue;
+  #calls: Calls = { since: -Infinity, underWay: 0 };
+  #callsBefore: Calls = this.#calls;
 
   constructor(inner: RateLimitStore, deadlineMs: number) {
     this.#inner = inner;
     this.#deadlineMs = deadlineMs;
+    this.#deadlines = new DeadlineQueue(deadlineMs);
   }
 
   consume(request: ConsumeRequest): Promise<Decision> {
     const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? Infinity);
-    if (withinMs <= 0) return Promise.reject(new StoreUnavailableError('timeout', 'no time is left for this call'));
-    return inTime(withinMs, this.#inner.consume({ ...request, withinMs }));
+    return this.#inTime(withinMs, () => this.#inner.consume({ ...request, withinMs }));
   }
 
   peek(charges: readonly Charge[]): Promise<Preview> {
-    return inTime(this.#deadlineMs, this.#inner.peek(charges));
+    return this.#inTime(this.#deadlineMs, () => this.#inner.peek(charges));
   }
 
   refund(request: RefundRequest): Promise<void> {
-    return inTime(this.#deadlineMs, this.#inner.refund(request));
+    return this.#inTime(this.#deadlineMs, () => this.#inner.refund(request));
   }
 
   reset(charges: readonly Charge[]): Promise<void> {
-    return inTime(this.#deadlineMs, this.#inner.reset(charges));
+    return this.#inTime(this.#deadlineMs, () => this.#inner.reset(charges));
   }
 
   async close(): Promise<void> {
     await this.#inner.close?.();
   }
+
+  #inTime<T>(ms: number, ask: () => Promise<T>): Promise<T> {
+    const calls = this.#callsOfNow();
+    if (calls.underWay + this.#callsBefore.underWay >= MOST_UNDER_WAY) {
+      return Promise.reject(new StoreUnavailableError('overloaded', `${MOST_UNDER_WAY} calls wait for the store`));
+    }
+    calls.underWay++;
+    // Calls with less time than the others are few: they take a queue of their own.
+    const deadlines = ms === this.#deadlineMs ? this.#deadlines : new DeadlineQueue(ms);
+    return new Promise((resolve, reject) => {
+      const waiting = deadlines.begin(() => reject(timeout(ms)));
+      const end = (): void => {
+        calls.underWay--;
+        deadlines.end(waiting);
+      };
+      ask().then(
+        (answer) => {
+          end();
+          resolve(answer);
+        },
+        (error: Error) => {
+          end();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Some stores never settle what they were asked: after a while, those calls are not counted any more. */
+  #callsOfNow(): Calls {
+    const now = performance.now();
+    if (now - this.#calls.since > COUNTED_FOR_MS) {
+      this.#callsBefore = this.#calls;
+      this.#calls = { since: now, underWay: 0 };
+    }
+    return this.#calls;
+  }
 }
 
-const inTime = <T>(ms: number, answer: Promise<T>): Promise<T> =>
-  within(
-    ms,
-    answer,
-    () => new StoreUnavailableError('timeout', `no answer from the store within ${Math.round(ms)} ms`),
-  );
+const timeout = (ms: number): StoreUnavailableError =>
+  new StoreUnavailableError('timeout', `no answer from the store within ${Math.round(ms)} ms`);

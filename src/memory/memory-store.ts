@@ -26,6 +26,8 @@ export class MemoryStore implements RateLimitStore {
   // By length of window, so that the logs of each stand in the order in which they expire.
   readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
   #size = 0;
+  /** Names them: calls have ids without the sign that is put before. */
+  #included = 0;
 
   /** @throws TypeError when `maxKeys` is no positive whole number */
   constructor({ maxKeys = 100_000, now = () => performance.now() }: MemoryStoreOptions = {}) {
@@ -82,6 +84,25 @@ export class MemoryStore implements RateLimitStore {
   async reset(charges: readonly Charge[]): Promise<void> {
     assertCharges(charges);
     for (const charge of charges) this.#forget(charge);
+  }
+
+  /** Whether anything is counted in the window of this charge that ends now. */
+  counts(charge: Charge): boolean {
+    if (this.#size === 0) return false;
+    const now = this.#now();
+    this.#sweep(charge.windowMs, now);
+    const log = this.#find(charge);
+    return log !== undefined && log.newestAt > now - charge.windowMs;
+  }
+
+  /**
+   * Counts what was admitted elsewhere, if the key has room: in the order of its moments, none before what is counted
+   * already.
+   */
+  include(charge: Charge, admissions: readonly { readonly at: number; readonly units: number }[]): void {
+    const hasRoom = this.#find(charge) || charge.isAlwaysTracked || this.#size < this.#maxKeys;
+    if (!hasRoom) return;
+    for (const { at, units } of admissions) this.#record({ ...charge, cost: units }, `@${this.#included++}`, at);
   }
 
   #find(charge: Charge): WindowLog | undefined {

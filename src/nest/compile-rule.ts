@@ -27,7 +27,7 @@ export const RULE_DEFAULTS = {
   cost: 1,
   type: 'METHOD',
   message: 'Too many requests, please try again later.',
-  onStoreError: 'allow',
+  onStoreError: 'local',
 } as const satisfies Required<Pick<RateLimitOptions, Defaulted>>;
 
 const MOMENT_OF_KIND = { ip: 'beforeGuards', user: 'afterGuards', method: 'afterGuards', key: undefined } as const;

@@ -54,6 +54,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   keyPrefix: true,
   decisionTimeout: true,
   onStoreError: true,
+  instances: true,
+  onMemoryLoss: true,
   defaults: true,
   rules: true,
   identity: true,

@@ -5,6 +5,7 @@ import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
 import type { StoreEvent } from '../core/store-event.ts';
+import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -19,6 +20,7 @@ import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
 import { RuleLog } from './rule-log.ts';
+import { StoreEventStream } from './store-event-stream.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 import { RuleWatch } from './rule-watch.ts';
 import { Warnings } from './warnings.ts';
@@ -27,6 +29,8 @@ const logger = new Logger('RateLimit');
 
 function tellStoreEvent(event: StoreEvent, warnings: Warnings): void {
   if (event.type === 'warning') warnings.tell(event.code, event.message);
+  else if (event.type === 'forgot') logger.warn(`${event.message}. Limits may be exceeded until a window has passed`);
+  else if (event.type === 'clock-stepped') logger.warn(`The clock of Redis stepped by ${event.byMs} ms`);
   else if (event.type === 'available') logger.log('The store answers again');
   else
     logger.error(
@@ -45,6 +49,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   RateLimitGuard,
   GuardBinding,
   Warnings,
+  StoreEventStream,
   {
     provide: RootModuleCheck,
     inject: [ModulesContainer],
@@ -53,9 +58,15 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   {
     provide: RATE_LIMIT_STORE,
     // The rule book comes first, so that everything is checked before a connection opens.
-    inject: [MODULE_OPTIONS, Warnings, RuleBook],
-    useFactory: (options: RateLimitModuleOptions, warnings: Warnings, rules: RuleBook): Promise<RateLimitStore> => {
-      const { enabled = true, redis, store, keyPrefix, decisionTimeout, onStoreError } = options;
+    inject: [MODULE_OPTIONS, Warnings, RuleBook, StoreEventStream],
+    useFactory: (
+      options: RateLimitModuleOptions,
+      warnings: Warnings,
+      rules: RuleBook,
+      events: StoreEventStream,
+    ): Promise<SupervisedStore> => {
+      const { enabled = true, redis, store, keyPrefix, decisionTimeout } = options;
+      const { onStoreError, instances, onMemoryLoss } = options;
       if (!enabled) {
         warnings.once('FLOODGATE_DISABLED');
         return createRateLimitStore(store && { store });
@@ -63,8 +74,12 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       if (!redis && !store) warnings.once('FLOODGATE_PROCESS_LOCAL');
       const large = rules.withLargeLogs;
       if (large.length > 0) warnings.once('FLOODGATE_LARGE_LOGS', large.join(', '));
-      const onStoreEvent = (event: StoreEvent): void => tellStoreEvent(event, warnings);
-      return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, onStoreError, onStoreEvent });
+      const onStoreEvent = (event: StoreEvent): void => {
+        tellStoreEvent(event, warnings);
+        events.tell(event);
+      };
+      const failure = { onStoreError, instances, onMemoryLoss, onStoreEvent };
+      return createRateLimitStore({ redis, store, keyPrefix, decisionTimeout, ...failure });
     },
   },
   {
@@ -111,10 +126,15 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: RateLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook],
-    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, rules: RuleBook) => {
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream],
+    useFactory: (
+      options: RateLimitModuleOptions,
+      store: RateLimitStore | SupervisedStore,
+      rules: RuleBook,
+      events: StoreEventStream,
+    ) => {
       const { ipv6Prefix } = identitySettings(options);
-      return new RateLimiter({ store, rules, nextId: callIds(), ipv6Prefix, enabled: options.enabled ?? true });
+      return new RateLimiter({ store, events, rules, nextId: callIds(), ipv6Prefix, enabled: options.enabled ?? true });
     },
   },
 ];

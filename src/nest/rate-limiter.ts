@@ -1,15 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import type { Observable } from 'rxjs';
 import { MAX_COST, type Charge } from '../core/charge.ts';
 import type { Allowed, Decision, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import { show } from '../core/show.ts';
+import type { StoreEvent } from '../core/store-event.ts';
+import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { StandaloneRule } from './standalone-rule.ts';
+import type { StoreEventStream } from './store-event-stream.ts';
 import { ruleKey } from './rule-key.ts';
 
 /** A declared rule by its name, or a rule of its own with a name or a bucket. */
@@ -22,7 +26,8 @@ export interface ConsumeOptions {
 }
 
 interface Parts {
-  readonly store: RateLimitStore;
+  readonly store: RateLimitStore | SupervisedStore;
+  readonly events: StoreEventStream;
   readonly rules: RuleBook;
   readonly nextId: () => string;
   readonly ipv6Prefix: number;
@@ -40,9 +45,23 @@ interface Parts {
 export class RateLimiter {
   readonly #parts: Parts;
   readonly #standalone = new WeakMap<StandaloneRule, Rule>();
+  readonly #startedAt = Date.now();
+
+  /**
+   * Changes in what the store can do, and warnings about how it is set up, as they are told in the log. A new
+   * subscriber first gets what stands: the warnings so far, and `unavailable` while the store is. Completes when the
+   * application closes.
+   *
+   * Subscribers are called at once, by the request that noticed; what one throws, or rejects with, is logged and harms
+   * nobody. An `unavailable` whose error is of kind `full`, `wrong-type` or `cross-slot` is about single requests: told
+   * at most once a minute, no change of state, and no `available` follows. Silent where the provider
+   * `RATE_LIMIT_STORE` is overridden.
+   */
+  readonly storeEvents$: Observable<StoreEvent>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.storeEvents$ = parts.events.from(() => this.health());
   }
 
   /**
@@ -74,6 +93,16 @@ export class RateLimiter {
   async reset(rule: RuleReference, identity: string): Promise<void> {
     const charge = this.#charge(rule, identity, {});
     if (this.#parts.enabled) await this.#parts.store.reset([charge]);
+  }
+
+  /**
+   * How the store does, by the calls there were; asks it nothing. Where no requests come (a readiness probe failed, say),
+   * only a call finds out that it answers again: `RateLimitHealthIndicator` makes one. A store that the provider
+   * `RATE_LIMIT_STORE` was overridden with, and that has no `health()`, is available since the start.
+   */
+  health(): StoreHealth {
+    const { store } = this.#parts;
+    return 'health' in store ? store.health() : { state: 'available', since: this.#startedAt, circuit: 'closed' };
   }
 
   #charge(reference: RuleReference, identity: string, options: ConsumeOptions): Charge {

@@ -1,20 +1,22 @@
 import { within } from '../core/deadline.ts';
 import { RateLimitConfigurationError, StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import type { StoreWarningEvent } from '../core/store-event.ts';
+import type { StoreEvent } from '../core/store-event.ts';
 import { clientOptionsWarning } from './client-options.ts';
-import { becomeReady, closeRedis, openRedis, type RedisConnectionOptions } from './open-redis.ts';
+import { becomeReady } from './become-ready.ts';
+import type { RedisConnectionOptions } from './connection-options.ts';
+import { closeRedis, openRedis } from './open-redis.ts';
 import { isRedisClient, type RedisClient } from './redis-client.ts';
 import { RedisStore } from './redis-store.ts';
-import { watchServers } from './server-watch.ts';
+import { ServerWatch } from './server-watch.ts';
 
 /** The longest that a start waits for Redis; then the application starts by its failure policy. */
 const START_PATIENCE_MS = 2_000;
 
 interface ConnectOptions {
   readonly keyPrefix: string;
-  /** Told of mistakes in how the client or the servers are set up. */
-  readonly onWarning: (warning: StoreWarningEvent) => void;
+  /** Told of what the servers lose, how their clocks step, and of mistakes in how they or the client are set up. */
+  readonly onEvent: (event: StoreEvent) => void;
 }
 
 /**
@@ -25,18 +27,19 @@ interface ConnectOptions {
  */
 export async function connectRedisStore(
   redis: string | RedisConnectionOptions | RedisClient,
-  { keyPrefix, onWarning }: ConnectOptions,
+  { keyPrefix, onEvent }: ConnectOptions,
 ): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
   const own = isRedisClient(redis) ? undefined : await openRedis(redis);
   const client = own ?? (redis as RedisClient);
   const warning = own ? undefined : clientOptionsWarning(client);
-  if (warning) onWarning(warning);
-  const endWatch = watchServers(client, onWarning);
+  if (warning) onEvent(warning);
+  const watch = new ServerWatch(onEvent);
+  const endWatch = watch.follow(client);
   const close = async (): Promise<void> => {
     endWatch();
     if (own) await closeRedis(own);
   };
-  const store = Object.assign(new RedisStore(client, { keyPrefix }), { close });
+  const store = Object.assign(new RedisStore(client, { keyPrefix, watch }), { close });
   try {
     return { store, failure: await obstacle(client, store) };
   } catch (error) {

@@ -36,3 +36,7 @@ export const isRedisClient = (value: unknown): value is RedisClient =>
   can(value, 'evalsha') && can(value, 'eval') && typeof (value as RedisClient).status === 'string';
 
 export const isClusterClient = (client: RedisClient): client is RedisClusterClient => can(client, 'nodes');
+
+/** What the client itself puts before every key. */
+export const prefixOfClient = (client: RedisClient): string =>
+  (client as { options?: { keyPrefix?: string } }).options?.keyPrefix ?? '';

@@ -2,14 +2,7 @@ import { assertCallId, assertCharges, logName, type Charge } from '../core/charg
 import { denialBy, type Budget, type Decision, type Preview, type Refusal } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
-
-/** What Redis Cluster hashes of a key: the part in its first braces, or all of it when there is none or it is empty. */
-function hashTag(charge: Charge): string {
-  const { key } = charge;
-  const open = key.indexOf('{');
-  const close = key.indexOf('}', open + 1);
-  return open >= 0 && close > open + 1 ? key.slice(open + 1, close) : logName(charge);
-}
+import { hashTag } from './hash-slot.ts';
 
 /**
  * Splits each request by hash tag, since one script call on Redis Cluster reaches one slot. The parts are charged one
@@ -32,6 +25,7 @@ export class SlotStore implements RateLimitStore {
     const taken: Charge[] = [];
     const judged = new Map<Charge, Budget>();
     const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
+    let memoryAgeMs = Infinity;
     try {
       for (const part of bySlot(charges)) {
         if (performance.now() > endsAt) throw new StoreUnavailableError('timeout', 'no time left for the next slot');
@@ -42,12 +36,13 @@ export class SlotStore implements RateLimitStore {
           return { ...decision, budgets: budgets() };
         }
         taken.push(...part);
+        memoryAgeMs = Math.min(memoryAgeMs, decision.memoryAgeMs ?? Infinity);
       }
     } catch (error) {
       this.#giveBack(id, taken);
       throw error;
     }
-    return { allowed: true, id, budgets: budgets() };
+    return { allowed: true, id, budgets: budgets(), memoryAgeMs };
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
@@ -79,7 +74,8 @@ export class SlotStore implements RateLimitStore {
 function bySlot(charges: readonly Charge[]): readonly (readonly Charge[])[] {
   const parts = new Map<string, Charge[]>();
   for (const charge of charges) {
-    const tag = hashTag(charge);
+    // All keys have one prefix, so those that are equal without it are equal with it.
+    const tag = hashTag(logName(charge));
     const part = parts.get(tag);
     if (part) part.push(charge);
     else parts.set(tag, [charge]);

@@ -25,6 +25,14 @@ class PoliciesController {
   @Get('allow')
   allow() {}
 
+  @RateLimit({ limit: 1, onStoreError: 'local' })
+  @Get('local')
+  local() {}
+
+  @RateLimit({ limit: 6, name: 'sixth' })
+  @Get('share')
+  share() {}
+
   @RateLimit({ limit: 1, onStoreError: 'deny' })
   @Get('deny')
   deny() {}
@@ -64,7 +72,6 @@ describe.each(PLATFORMS)('when the store cannot answer, on %s', (platform) => {
     start(platform, { controllers, options: { store: new BrokenStore(), ...options }, ...(logger && { logger }) });
 
   it.each<[string, RateLimitModuleOptions, string, number]>([
-    ['serves a rule without a policy', {}, '/default', 200],
     ['serves a rule that allows', {}, '/allow', 200],
     ['refuses a rule that denies as unavailable', {}, '/deny', 503],
     ['refuses a request of which one rule denies', {}, '/both', 503],
@@ -83,6 +90,31 @@ describe.each(PLATFORMS)('when the store cannot answer, on %s', (platform) => {
     const app = await startBroken(options);
 
     expect(await app.statuses(3, path)).toEqual([status, status, status]);
+  });
+
+  it.each<[string, RateLimitModuleOptions, string]>([
+    ['has no policy', {}, '/default'],
+    ['says so', { onStoreError: 'deny' }, '/local'],
+    ['has it from the module', { onStoreError: 'local' }, '/default'],
+  ])(
+    'the process decides by itself, with numbers and a time to come back, where a rule %s',
+    async (_, options, path) => {
+      const app = await startBroken(options);
+      const admitted = await app.get(path);
+      const refused = await app.get(path);
+
+      expect([admitted.status, refused.status]).toEqual([200, 429]);
+      expect(admitted.headers.get('x-ratelimit-remaining')).toBe('0');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    },
+  );
+
+  it('each of several processes admits its share, and tells the whole limit', async () => {
+    const app = await startBroken({ instances: 3 });
+
+    expect(await app.statuses(4, '/share')).toEqual([200, 200, 429, 429]);
+    expect((await app.get('/share')).headers.get('x-ratelimit-limit')).toBe('6');
+    expect((await app.get('/share')).json).toMatchObject({ statusCode: 429, rule: 'sixth', limit: 6 });
   });
 
   it('a request that is served carries no numbers that nobody knows', async () => {

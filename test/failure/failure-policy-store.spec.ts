@@ -1,51 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
-import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '../../src/core/errors.ts';
+import { StoreFullError } from '../../src/core/errors.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
+import { CircuitBreakerStore } from '../../src/failure/circuit-breaker-store.ts';
+import { CircuitBreaker } from '../../src/failure/circuit-breaker.ts';
 import { DeadlineStore } from '../../src/failure/deadline-store.ts';
 import { FailurePolicyStore } from '../../src/failure/failure-policy-store.ts';
+import { LocalFallback } from '../../src/failure/local-fallback.ts';
+import { StoreEvents } from '../../src/failure/store-events.ts';
 import type { StoreEvent } from '../../src/core/store-event.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
+import { FailingStore } from '../support/failing-store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-const wrapped = (now: () => number): RateLimitStore =>
-  new FailurePolicyStore(new DeadlineStore(new MemoryStore({ now }), 1_000), {
-    onStoreError: 'allow',
-    onEvent: () => undefined,
-  });
+const wrapped = (now: () => number): RateLimitStore => {
+  const events = new StoreEvents(() => undefined, now);
+  const local = new LocalFallback({ instances: () => 1, onFull: () => undefined, now });
+  const guarded = new CircuitBreakerStore(
+    new DeadlineStore(new MemoryStore({ now }), 1_000),
+    new CircuitBreaker({ now }),
+  );
+  return new FailurePolicyStore(guarded, { onStoreError: 'local', events, vitals: guarded, local });
+};
 
 describeStore('the wrapped store', wrapped);
 describeExactness('the wrapped store', wrapped, 100);
-
-/** A store that fails as it is told to; it records what it was asked. */
-class FailingStore extends MemoryStore {
-  failure: StoreFailureKind | Error | undefined;
-  readonly refunded: string[] = [];
-
-  override async consume(request: Parameters<MemoryStore['consume']>[0]) {
-    const decision = await super.consume(request);
-    this.#fail();
-    return decision;
-  }
-
-  override async peek(charges: Parameters<MemoryStore['peek']>[0]) {
-    this.#fail();
-    return super.peek(charges);
-  }
-
-  override async refund(request: Parameters<MemoryStore['refund']>[0]) {
-    this.refunded.push(request.id);
-    return super.refund(request);
-  }
-
-  #fail(): void {
-    if (this.failure instanceof Error) throw this.failure;
-    if (this.failure) throw new StoreUnavailableError(this.failure, `told to fail: ${this.failure}`);
-  }
-}
 
 const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
   const inner = new FailingStore({ maxKeys });
@@ -54,7 +36,7 @@ const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
     events.push(event.type === 'unavailable' ? event.error.kind : event.type);
   };
   const clock = new ManualClock();
-  const store = new FailurePolicyStore(inner, { onStoreError, onEvent, now: clock.now });
+  const store = new FailurePolicyStore(inner, { onStoreError, events: new StoreEvents(onEvent, clock.now) });
   return { inner, events, store, clock };
 };
 
@@ -151,6 +133,14 @@ describe('a store that cannot decide', () => {
   });
 });
 
+describe('a call that has no time left', () => {
+  it.each([0, -1, -Infinity])('is decided by its policy, and the store is not asked (%d ms)', async (withinMs) => {
+    const { inner, store, events } = setUp('deny');
+    await expect(store.consume({ id: 'a', charges: [charge()], withinMs })).rejects.toMatchObject({ kind: 'timeout' });
+    expect([inner.asked, inner.refunded, events]).toEqual([0, [], []]);
+  });
+});
+
 describe('a full in-process store', () => {
   it('still judges the budgets that it tracks, in the same call', async () => {
     const { store } = setUp('allow', 1);
@@ -184,7 +174,10 @@ describe('a full in-process store', () => {
     const inner: RateLimitStore = Object.assign(new MemoryStore(), {
       consume: () => Promise.reject(new StoreFullError(new Set(['another']), 1)),
     });
-    const store = new FailurePolicyStore(inner, { onStoreError: 'allow', onEvent: () => undefined });
+    const store = new FailurePolicyStore(inner, {
+      onStoreError: 'allow',
+      events: new StoreEvents(() => undefined),
+    });
     expect(await store.consume({ id: 'a', charges: [charge()] })).toMatchObject({ allowed: true, budgets: [] });
   });
 });
@@ -226,19 +219,6 @@ describe('a deadline', () => {
     const call = new DeadlineStore(never, 60_000).consume({ id: 'a', charges: [charge()], withinMs: 10 });
     await expect(call).rejects.toMatchObject({ kind: 'timeout' });
     expect(performance.now() - begun).toBeLessThan(500);
-  });
-
-  it('asks nothing when no time is left', async () => {
-    const asked: string[] = [];
-    const store: RateLimitStore = Object.assign(new MemoryStore(), {
-      consume: ({ id }: { id: string }) => {
-        asked.push(id);
-        return new Promise<never>(() => undefined);
-      },
-    });
-    const call = new DeadlineStore(store, 60_000).consume({ id: 'a', charges: [charge()], withinMs: -5 });
-    await expect(call).rejects.toMatchObject({ kind: 'timeout' });
-    expect(asked).toEqual([]);
   });
 
   it('leaves no timer behind an answer', async () => {

@@ -3,7 +3,7 @@ import { useRedis } from '../support/redis.ts';
 import { scriptsOn } from './scripts.ts';
 
 const { client, keyPrefix } = useRedis();
-const { consume, peek, refund, raw } = scriptsOn(client);
+const { consume, peek, refund, raw } = scriptsOn(client, `${keyPrefix}:epoch`);
 
 const T = 1_700_000_000_000_000; // microseconds
 const MS = 1_000;
@@ -232,7 +232,9 @@ describe('consume.lua', () => {
     ['a cost', ['', 'a', 3, 100]],
   ])('answers a wrong %s with an error that names it: %j', async (name, args) => {
     const key = newKey();
-    await expect(raw('consume', [key], args)).rejects.toThrow(new RegExp(`ERR floodgate: .*${name}`));
+    await expect(raw('consume', [key, `${keyPrefix}:epoch`], args)).rejects.toThrow(
+      new RegExp(`ERR floodgate: .*${name}`),
+    );
     expect(await client.exists(key)).toBe(0);
   });
 });

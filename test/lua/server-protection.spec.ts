@@ -12,7 +12,7 @@ describe('a server that protects itself', () => {
   beforeEach(async () => {
     server = await startRedisServer();
     client = new Redis(server.url);
-    run = scriptsOn(client);
+    run = scriptsOn(client, 'epoch');
   });
   afterEach(async () => {
     client.disconnect();

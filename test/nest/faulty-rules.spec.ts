@@ -80,7 +80,6 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['skip', 'always'],
   ['when', 'early'],
   ['when', 'BEFORE_GUARDS'],
-  ['onStoreError', 'local'],
   ['onStoreError', 'open'],
   ['onStoreError', null],
   ['ttl', 60],
@@ -124,9 +123,8 @@ describe('a rule that cannot work', () => {
     );
   });
 
-  it('says why limits above 10,000 and the policy local are not accepted', async () => {
+  it('says why limits above 10,000 are not accepted', async () => {
     expect(await startMessageOfRules([{ limit: 10_001 }])).toContain('an exact log holds no more');
-    expect(await startMessageOfRules([{ onStoreError: 'local' }])).toContain("'local' is not built yet");
   });
 
   it('says how to write a window that looks like milliseconds', async () => {

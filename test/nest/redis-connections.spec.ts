@@ -115,7 +115,7 @@ describe('a connection that the module opens', () => {
     const options = { redis: `redis://127.0.0.1:${await freePort()}` };
     const app = await start('express', { controllers, options });
 
-    expect(await app.statuses(3, '/counted')).toEqual([200, 200, 200]);
+    expect(await app.statuses(3, '/counted')).toEqual([200, 200, 429]);
   });
 });
 

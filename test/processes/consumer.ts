@@ -39,7 +39,7 @@ answerQuestions(async ({ charge, calls, inFlight, startAt, forMs = 0 }: Work): P
       begun++;
       try {
         const decision = await store.consume({ id: nextId(), charges: [charge] });
-        if (decision.allowed) admittedAt.push(Number(decision.receipt));
+        if (decision.allowed) admittedAt.push(Number(decision.receipt!.split(':').at(-1)));
         else refused++;
       } catch (error) {
         errors.push(String(error));

@@ -6,7 +6,9 @@ const SUPPORTED = '6.2.0';
 
 /** What the scripts may call, with the version of Redis that each command and each option appeared in. */
 const COMMANDS: Readonly<Record<string, { since: string; options?: Readonly<Record<string, string>> }>> = {
+  GET: { since: '1.0.0' },
   PEXPIRE: { since: '2.6.0' },
+  SET: { since: '1.0.0', options: { PX: '2.6.12' } },
   TIME: { since: '2.6.0' },
   ZADD: { since: '1.2.0', options: { NX: '3.0.2', XX: '3.0.2' } },
   ZCARD: { since: '1.2.0' },

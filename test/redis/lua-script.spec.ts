@@ -60,7 +60,7 @@ describe('a script', () => {
     await script.load(client);
     await client.set('text', 'x');
     const before = await callsOf('eval');
-    await expect(script.run(client, ['text'], ['', 'a', 1, 1_000, 1])).rejects.toThrow('WRONGTYPE');
+    await expect(script.run(client, ['text', 'epoch'], ['', 'a', 1, 1_000, 1])).rejects.toThrow('WRONGTYPE');
     expect(await callsOf('eval')).toEqual(before);
   });
 });

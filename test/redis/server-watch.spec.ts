@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { StoreWarningEvent } from '../../src/core/store-event.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
 import { clientOptionsWarning } from '../../src/redis/client-options.ts';
-import { serverWarnings, watchServers } from '../../src/redis/server-watch.ts';
+import { serverWarnings } from '../../src/redis/server-info.ts';
+import { ServerWatch } from '../../src/redis/server-watch.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
 import { useRedis } from '../support/redis.ts';
@@ -68,8 +68,10 @@ describe('a server that evicts', () => {
   it('is told of once, however often it is connected to', async () => {
     const client = new Redis(server.url);
     let looks = 0;
-    const warnings: StoreWarningEvent[] = [];
-    const end = watchServers(client, (warning) => warnings.push(warning));
+    const events: string[] = [];
+    const end = new ServerWatch((event) => events.push(event.type === 'warning' ? event.code : event.type)).follow(
+      client,
+    );
     const info = client.info.bind(client);
     client.info = (...args: []) => info(...args).finally(() => void looks++);
     const look = async (times: number): Promise<void> => {
@@ -80,7 +82,7 @@ describe('a server that evicts', () => {
     end();
     client.disconnect();
 
-    expect(codes(warnings)).toEqual(['FLOODGATE_EVICTING_REDIS']);
+    expect(events).toEqual(['FLOODGATE_EVICTING_REDIS']);
     expect(client.listenerCount('ready')).toBe(0);
   });
 
@@ -88,15 +90,17 @@ describe('a server that evicts', () => {
     const admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', 'curious', 'on', '>pw', '~*', '+@all', '-info');
     const client = new Redis(server.port, { username: 'curious', password: 'pw' });
-    const warnings: StoreWarningEvent[] = [];
-    const end = watchServers(client, (warning) => warnings.push(warning));
+    const events: string[] = [];
+    const end = new ServerWatch((event) => events.push(event.type === 'warning' ? event.code : event.type)).follow(
+      client,
+    );
     await client.ping();
     await client.ping();
     end();
     client.disconnect();
     admin.disconnect();
 
-    expect(warnings).toEqual([]);
+    expect(events).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mostAdmittedInAnyWindow, type Admission } from './oracle.ts';
+import { mostAdmittedInAnyWindow, mostSurelyAdmittedInAnyWindow, type Admission } from './oracle.ts';
 
 describe('the oracle', () => {
   it('counts what lies in (t − W, t]: both ends of a window are not in it together', () => {
@@ -23,5 +23,14 @@ describe('the oracle', () => {
         expect(mostAdmittedInAnyWindow(record, length)).toBe(Math.max(...ends.map(inWindow)));
       }),
     );
+  });
+
+  it('counts only what lies in one window for certain, where moments are known within bounds', () => {
+    const between = (...bounds: readonly (readonly [number, number])[]) =>
+      bounds.map(([from, to]) => ({ from, to, units: 1 }));
+    expect(mostSurelyAdmittedInAnyWindow(between([0, 1], [9, 11]), 10)).toBe(1);
+    expect(mostSurelyAdmittedInAnyWindow(between([2, 3], [9, 11]), 10)).toBe(2);
+    expect(mostSurelyAdmittedInAnyWindow(between([0, 20], [9, 11], [8, 9]), 10)).toBe(2);
+    expect(mostSurelyAdmittedInAnyWindow([], 10)).toBe(0);
   });
 });

@@ -21,3 +21,17 @@ export function mostAdmittedInAnyWindow(admissions: readonly Admission[], window
   }
   return most;
 }
+
+/** An admitted call whose moment is only known to lie between these two. */
+export interface BoundedAdmission {
+  readonly from: number;
+  readonly to: number;
+  readonly units: number;
+}
+
+/** As {@link mostAdmittedInAnyWindow}, counting only what was admitted in one window for certain. */
+export function mostSurelyAdmittedInAnyWindow(admissions: readonly BoundedAdmission[], windowLength: number): number {
+  const unitsOf = (end: number): number =>
+    admissions.reduce((sum, { from, to, units }) => (to <= end && from > end - windowLength ? sum + units : sum), 0);
+  return Math.max(0, ...admissions.map(({ to }) => unitsOf(to)));
+}

@@ -8,7 +8,7 @@ export interface TestRedis {
   readonly url: string;
   /** Of this file alone. */
   readonly keyPrefix: string;
-  /** The keys of this file. */
+  /** The keys of this file, but for epochs. */
   readonly keys: () => Promise<string[]>;
 }
 
@@ -21,7 +21,7 @@ export function useRedis(): TestRedis {
   const keyPrefix = `test-${randomBytes(6).toString('hex')}`;
   const client = new Redis(url, { lazyConnect: true });
 
-  const keys = async (): Promise<string[]> => {
+  const allKeys = async (): Promise<string[]> => {
     const found = new Set<string>();
     let cursor = '0';
     do {
@@ -31,10 +31,11 @@ export function useRedis(): TestRedis {
     } while (cursor !== '0');
     return [...found].sort();
   };
+  const keys = async (): Promise<string[]> => (await allKeys()).filter((key) => !key.endsWith(':epoch'));
 
   beforeAll(() => client.connect());
   afterEach(async () => {
-    const left = await keys();
+    const left = await allKeys();
     const expiries = await Promise.all(left.map((key) => client.pttl(key)));
     // -1 is a key without expiry; -2 one that is gone by now.
     expect(left.filter((_, i) => expiries[i] === -1)).toEqual([]);

@@ -1,0 +1,70 @@
+import type { CircuitState } from '../core/store-health.ts';
+
+const FAILURES_TO_OPEN = 5;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 500;
+
+/** Where time and chance come from, for tests. */
+export interface CircuitBreakerOptions {
+  /** Milliseconds. */
+  readonly now?: () => number;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
+
+/**
+ * Keeps an outage from costing every call a wait: after {@link FAILURES_TO_OPEN} failures in a row no call is made but
+ * single trials, in pauses that double and are shortened by chance by up to a quarter, so that processes do not try
+ * together. The first success closes it.
+ *
+ * The pattern is M. Nygard's (Release It!, "Circuit Breaker"). A library would do; those there are wrap each call in
+ * policies, promises and events of their own, which costs more than what they guard against costs here.
+ */
+export class CircuitBreaker {
+  readonly #now: () => number;
+  readonly #random: () => number;
+  #state: CircuitState = 'closed';
+  #failures = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+  #trialAt = 0;
+
+  constructor({ now = () => performance.now(), random = Math.random }: CircuitBreakerOptions = {}) {
+    this.#now = now;
+    this.#random = random;
+  }
+
+  get state(): CircuitState {
+    return this.#state;
+  }
+
+  /** Whether a call may be made. A yes while it is open begins a trial: its outcome has to be told. */
+  admits(): boolean {
+    if (this.#state === 'closed') return true;
+    if (this.#state === 'half-open' || this.#now() < this.#trialAt) return false;
+    this.#state = 'half-open';
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#pauseMs = FIRST_PAUSE_MS;
+  }
+
+  /** The trial told nothing: another one may begin at once. */
+  abandoned(): void {
+    if (this.#state !== 'half-open') return;
+    this.#state = 'open';
+    this.#trialAt = this.#now();
+  }
+
+  /** Also of calls that were made before it opened: while it is open, those change nothing. */
+  failed(): void {
+    this.#failures++;
+    if (this.#state === 'open' || (this.#state === 'closed' && this.#failures < FAILURES_TO_OPEN)) return;
+    if (this.#state === 'half-open') this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+    this.#state = 'open';
+    this.#trialAt = this.#now() + this.#pauseMs * (1 - this.#random() / 4);
+  }
+}

@@ -1,0 +1,39 @@
+/** How much was forgotten: everything, or perhaps the last charges before another server took over. */
+type Extent = 'all' | 'latest';
+
+/** Knows for how long a server has kept all that it was told. */
+export class MemoryAge {
+  readonly #onForgotten: (extent: Extent) => void;
+  readonly #now: () => number;
+  /** The epochs seen last, by their keys; microseconds. */
+  readonly #began = new Map<string, number>();
+  /** When another server may have taken over with less than all; milliseconds of this process. */
+  #doubtedAt = -Infinity;
+  #isDoubtTold = true;
+
+  /** @param onForgotten told of every loss when a decision shows it: on a Cluster, for each slot */
+  constructor(onForgotten: (extent: Extent) => void, now: () => number = () => performance.now()) {
+    this.#onForgotten = onForgotten;
+    this.#now = now;
+  }
+
+  /** Another server decides, or the same one was restarted: only what it is told from now on is sure to be kept. */
+  doubt(): void {
+    this.#doubtedAt = this.#now();
+    this.#isDoubtTold = false;
+  }
+
+  /** Milliseconds. @param began the epoch in a decision of the moment `decidedAt`, both in microseconds */
+  of(epochKey: string, began: number, decidedAt: number): number {
+    const known = this.#began.get(epochKey);
+    if (known !== began) this.#began.set(epochKey, began);
+    if (known !== undefined && began > known) this.#tell('all');
+    else if (!this.#isDoubtTold) this.#tell('latest');
+    return Math.min((decidedAt - began) / 1_000, this.#now() - this.#doubtedAt);
+  }
+
+  #tell(extent: Extent): void {
+    this.#isDoubtTold = true;
+    this.#onForgotten(extent);
+  }
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Charge } from '../../src/core/charge.ts';
+import type { StoreFullError } from '../../src/core/errors.ts';
+import { LocalFallback, type LocalFallbackOptions } from '../../src/failure/local-fallback.ts';
+import { describeExactness } from '../contract/exactness.ts';
+import { charge, describeStore } from '../contract/store-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const create = (now: () => number) => new LocalFallback({ instances: () => 1, onFull: () => undefined, now });
+
+describeStore('LocalFallback', create);
+describeExactness('LocalFallback', create, 100);
+
+let calls = 0;
+const setUp = (options: Partial<LocalFallbackOptions> = {}) => {
+  const clock = new ManualClock();
+  const full: StoreFullError[] = [];
+  const onFull = (error: StoreFullError): void => void full.push(error);
+  const local = new LocalFallback({ instances: () => 1, onFull, now: clock.now, ...options });
+  const consume = (...charges: readonly Charge[]) => local.consume({ id: `c${calls++}`, charges });
+  /** How many calls in a row are admitted. */
+  const admitted = async (...charges: readonly Charge[]): Promise<number> => {
+    for (let count = 0; ; count++) if (!(await consume(...charges)).allowed) return count;
+  };
+  return { clock, full, local, consume, admitted };
+};
+
+describe('the share of a process', () => {
+  it.each([
+    { instances: 1, limit: 7, share: 7 },
+    { instances: 2, limit: 7, share: 3 },
+    { instances: 2, limit: 8, share: 4 },
+    { instances: 3, limit: 7, share: 2 },
+    { instances: 3, limit: 2, share: 1 },
+    { instances: 1.5, limit: 7, share: 7 },
+    { instances: 2.9, limit: 7, share: 3 },
+    { instances: Infinity, limit: 7, share: 1 },
+    { instances: 0, limit: 7, share: 7 },
+    { instances: -1, limit: 7, share: 7 },
+    { instances: -Infinity, limit: 7, share: 7 },
+    { instances: NaN, limit: 7, share: 7 },
+  ])('is $share of $limit among $instances', async ({ instances, limit, share }) => {
+    const { admitted } = setUp({ instances: () => instances });
+    expect(await admitted(charge({ limit }))).toBe(share);
+  });
+
+  it('follows the number of processes from call to call', async () => {
+    let instances = 4;
+    const { admitted, consume } = setUp({ instances: () => instances });
+    const budget = charge({ limit: 8 });
+    expect(await admitted(budget)).toBe(2);
+    instances = 2;
+    expect(await admitted(budget)).toBe(2);
+    instances = 4;
+    expect((await consume(budget)).allowed).toBe(false);
+  });
+
+  it('is not told: budgets and refusals have the limit of the caller, and what is left of the share', async () => {
+    const { consume, local } = setUp({ instances: () => 3 });
+    const budget = charge({ limit: 6, rule: 'burst' });
+    expect(await local.peek([budget])).toMatchObject({ allowed: true, budgets: [{ limit: 6, remaining: 2 }] });
+    expect(await consume(budget)).toMatchObject({ budgets: [{ ...budget, remaining: 1, resetAfterMs: 1_000 }] });
+    await consume(budget);
+    const refusal = { ...budget, remaining: 0, resetAfterMs: 1_000, retryAfterMs: 1_000 };
+    const denied = {
+      allowed: false,
+      budgets: [{ ...budget, remaining: 0 }],
+      refusedBy: [refusal],
+      retryAfterMs: 1_000,
+    };
+    expect(await consume(budget)).toMatchObject(denied);
+    expect(await local.peek([budget])).toMatchObject(denied);
+  });
+
+  it('is not told either where two rules share a log, or windows share a key', async () => {
+    const { consume } = setUp({ instances: () => 2 });
+    const [wide, narrow] = [charge({ limit: 10, rule: 'wide' }), { limit: 4, rule: 'narrow' }];
+    const charges = [wide, { ...wide, ...narrow }, { ...wide, windowMs: 2_000, limit: 6 }];
+    const remaining = [1, 1, 2];
+    const expected = charges.map((each, i) => ({ ...each, remaining: remaining[i] }));
+    expect(await consume(...charges)).toMatchObject({ allowed: true, budgets: expected });
+    await consume(...charges);
+    expect(await consume(...charges)).toMatchObject({ allowed: false, refusedBy: [{ rule: 'narrow', limit: 4 }] });
+  });
+});
+
+describe('a process that tracks as many keys as it may', () => {
+  it('admits the others, and reports each call with their names', async () => {
+    const { consume, full, local } = setUp({ maxKeys: 1 });
+    const [known, other] = [charge({ limit: 1 }), charge({ limit: 1 })];
+    await consume(known);
+    for (let i = 0; i < 3; i++) expect(await consume(other)).toMatchObject({ allowed: true, budgets: [] });
+    expect(full.map(({ kind, untracked }) => [kind, [...untracked]])).toEqual(
+      Array(3).fill(['full', [`${other.key}:1000`]]),
+    );
+    expect((await local.peek([other])).allowed).toBe(true);
+  });
+
+  it('decides the keys that it tracks in the same call, and those that no client chooses', async () => {
+    const { consume, full } = setUp({ maxKeys: 1 });
+    const [known, method] = [charge({ limit: 2 }), charge({ limit: 1, isAlwaysTracked: true })];
+    await consume(known);
+    expect(await consume(charge(), known)).toMatchObject({
+      allowed: true,
+      budgets: [{ key: known.key, remaining: 0 }],
+    });
+    expect(await consume(charge(), known)).toMatchObject({ allowed: false, refusedBy: [{ key: known.key }] });
+    expect(full).toHaveLength(2);
+    expect((await consume(method)).allowed).toBe(true);
+    expect((await consume(method)).allowed).toBe(false);
+    expect(full).toHaveLength(2);
+  });
+
+  it('tracks others when those have left their windows', async () => {
+    const { clock, consume, admitted } = setUp({ maxKeys: 1 });
+    await consume(charge());
+    clock.advance(1_000);
+    expect(await admitted(charge({ limit: 2, windowMs: 10 }))).toBe(2);
+  });
+
+  it('has room for 100,000 keys unless it is told otherwise', async () => {
+    const { full, consume } = setUp();
+    const budgets = Array.from({ length: 100_000 }, () => charge({ limit: 1 }));
+    for (const budget of budgets) await consume(budget);
+    expect(full).toEqual([]);
+    await consume(charge());
+    expect(full).toHaveLength(1);
+  });
+});
+
+describe('a fault of the caller', () => {
+  it.each([
+    { fault: 'no charges', charges: [] },
+    { fault: 'a limit of 0', charges: [charge({ limit: 0 })] },
+    { fault: 'a cost of 0', charges: [charge({ cost: 0 })] },
+  ])('is told, not let through: $fault', async ({ charges }) => {
+    const { consume } = setUp();
+    await expect(consume(...charges)).rejects.toMatchObject({ name: 'RateLimitRequestError' });
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Charge } from '../../src/core/charge.ts';
+import { RecentAdmissions } from '../../src/failure/recent-admissions.ts';
+import { charge } from '../contract/store-contract.ts';
+
+// A part of this window is 20 ms long, and one begins at this moment.
+const WINDOW_MS = 160;
+const START = 1_600_000;
+const budget = charge({ limit: 50, windowMs: WINDOW_MS });
+
+const unitsOf = (recent: RecentAdmissions, of: Charge, now: number): number =>
+  recent.drain(of, now).reduce((sum, { units }) => sum + units, 0);
+
+describe('what a store admitted lately', () => {
+  it('is handed out once, by parts of the window, each at its end or now', () => {
+    const recent = new RecentAdmissions();
+    for (const ms of [0, 19.75, 20, 45]) recent.record([budget], START + ms);
+    const [first, second, third, ...others] = recent.drain(budget, START + 50);
+    expect(others).toEqual([]);
+    expect([first!.units, second!.units, third!.units]).toEqual([2, 1, 1]);
+    expect(first!.at).toBeCloseTo(START + 20, 2);
+    expect(second!.at).toBeCloseTo(START + 40, 2);
+    expect(third!.at).toBe(START + 50);
+    expect(recent.drain(budget, START + 50)).toEqual([]);
+  });
+
+  it('counts once, with the largest cost, where charges share a log', () => {
+    const recent = new RecentAdmissions();
+    const other = charge({ cost: 3 });
+    recent.record([{ ...budget, cost: 2 }, { ...budget, cost: 5, limit: 10 }, other], START);
+    expect([unitsOf(recent, budget, START), unitsOf(recent, other, START)]).toEqual([5, 3]);
+  });
+
+  it('counts equal keys of different windows apart', () => {
+    const recent = new RecentAdmissions();
+    recent.record([budget, { ...budget, windowMs: 1_000 }], START);
+    expect(unitsOf(recent, budget, START)).toBe(1);
+    expect(unitsOf(recent, { ...budget, windowMs: 1_000 }, START)).toBe(1);
+  });
+
+  it('counts no shorter than the window, and no longer than an eighth of it beyond', () => {
+    const moments = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 });
+    const windows = fc.integer({ min: 1, max: 100_000 });
+    fc.assert(
+      fc.property(windows, fc.nat(1_000_000), moments, (windowMs, start, gaps) => {
+        const recent = new RecentAdmissions();
+        const [of, admitted] = [charge({ limit: 50, windowMs }), [] as number[]];
+        let now = start / 7;
+        for (const gap of gaps) {
+          now += gap * windowMs * 0.5;
+          admitted.push(now);
+          recent.record([of], now);
+        }
+        now += gaps[0]! * windowMs;
+        const live = recent.drain(of, now).filter(({ at }) => at > now - windowMs);
+        const counted = live.reduce((sum, { units }) => sum + units, 0);
+        const youngerThan = (ms: number): number => admitted.filter((at) => at > now - ms).length;
+        expect(counted).toBeGreaterThanOrEqual(youngerThan(windowMs));
+        expect(counted).toBeLessThanOrEqual(youngerThan((windowMs * 9) / 8 + 0.002));
+        expect(live.map(({ at }) => at)).toEqual(live.map(({ at }) => at).sort((a, b) => a - b));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('stays small while keys come and go, and while one is used for ever', () => {
+    const recent = new RecentAdmissions();
+    let now = START;
+    for (let i = 0; i < 1_000_000; i++) {
+      if (i % 10 === 0) now += 1;
+      recent.record([charge({ key: `k${i % 500_000}`, windowMs: WINDOW_MS })], now);
+    }
+    for (let i = 0; i < 10_000; i++) recent.record([budget], (now += 20));
+    expect(recent.drain(budget, now).length).toBeLessThanOrEqual(9);
+  });
+
+  it('has no room for new keys beyond a hundred thousand counts, but for those that no client chooses', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);
+    const method = charge({ isAlwaysTracked: true });
+    recent.record([budget, method], START);
+    recent.record([charge({ key: 'k7', windowMs: WINDOW_MS })], START);
+    expect([unitsOf(recent, budget, START), unitsOf(recent, method, START)]).toEqual([0, 1]);
+    expect(unitsOf(recent, charge({ key: 'k7', windowMs: WINDOW_MS }), START)).toBe(2);
+  });
+
+  it('has room again when parts of any window are over', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: 80 })], START);
+    recent.record([budget], START + 200);
+    expect(unitsOf(recent, budget, START + 200)).toBe(1);
+  });
+});
+
+describe('what is given back of it', () => {
+  const record = (recent: RecentAdmissions, cost: number, at: number): void => recent.record([{ ...budget, cost }], at);
+  const giveBack = (recent: RecentAdmissions, id: string, cost: number, at: number): void =>
+    recent.giveBack(id, [{ ...budget, cost }], at);
+
+  it.each([
+    ['in the same part', 3],
+    ['at the border of the next part', 20],
+    ['parts later', 57.25],
+  ])('is its own units only, %s', (_, afterMs) => {
+    const recent = new RecentAdmissions();
+    record(recent, 2, START);
+    record(recent, 3, START);
+    record(recent, 7, START + afterMs);
+    giveBack(recent, 'a', 2, START);
+    expect(unitsOf(recent, budget, START + afterMs)).toBe(10);
+  });
+
+  it('is given back once', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 3; i++) record(recent, 1, START);
+    for (let i = 0; i < 3; i++) giveBack(recent, 'a', 1, START);
+    giveBack(recent, 'b', 1, START);
+    expect(unitsOf(recent, budget, START)).toBe(1);
+  });
+
+  it('is nothing when it has left the window', () => {
+    const recent = new RecentAdmissions();
+    record(recent, 1, START);
+    record(recent, 1, START + 2 * WINDOW_MS);
+    giveBack(recent, 'a', 1, START);
+    expect(unitsOf(recent, budget, START + 2 * WINDOW_MS)).toBe(1);
+  });
+
+  it('is nothing when it was handed out, though others were counted since', () => {
+    const recent = new RecentAdmissions();
+    record(recent, 1, START);
+    recent.drain(budget, START);
+    record(recent, 1, START + 1);
+    giveBack(recent, 'a', 1, START);
+    expect(unitsOf(recent, budget, START + 1)).toBe(1);
+  });
+
+  it('frees its room', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);
+    recent.giveBack('a', [charge({ key: 'k7', windowMs: WINDOW_MS })], START);
+    record(recent, 1, START);
+    expect(unitsOf(recent, budget, START)).toBe(1);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { ClockSteps } from '../../src/redis/clock-steps.ts';
+
+const AHEAD_MS = 1_700_000_000_000;
+
+/** The steps that are told of replies: server's time ahead by, way there, way back; one after another. */
+function stepsTold(replies: readonly (readonly [aheadMs: number, thereMs: number, backMs: number])[]) {
+  const told: number[] = [];
+  const clock = new ClockSteps((byMs) => told.push(byMs));
+  let now = 0;
+  for (const [ahead, there, back] of replies) {
+    const sentAt = now;
+    const decidedAt = (now += there);
+    now += back;
+    clock.note(AHEAD_MS + ahead + decidedAt, sentAt, now);
+    now += 1_000;
+  }
+  return told;
+}
+
+describe('a step of the server’s clock', () => {
+  it.each<[string, readonly (readonly [number, number, number])[], readonly number[]]>([
+    [
+      'is none in steady replies',
+      [
+        [0, 1, 1],
+        [0, 1, 1],
+        [0, 1, 1],
+      ],
+      [],
+    ],
+    [
+      'is none when a reply is slow',
+      [
+        [0, 1, 1],
+        [0, 1, 5_000],
+        [0, 5_000, 1],
+        [0, 1, 1],
+      ],
+      [],
+    ],
+    [
+      'is none while the clock is slewed',
+      [
+        [0, 1, 1],
+        [50, 1, 1],
+        [100, 1, 1],
+      ],
+      [],
+    ],
+    [
+      'is told when it goes forwards',
+      [
+        [0, 0, 0],
+        [5_000, 0, 0],
+      ],
+      [5_000],
+    ],
+    [
+      'is told when it goes backwards',
+      [
+        [0, 0, 0],
+        [-5_000, 0, 0],
+      ],
+      [-5_000],
+    ],
+    [
+      'is told once',
+      [
+        [0, 1, 1],
+        [5_000, 1, 1],
+        [5_000, 1, 1],
+        [5_000, 1, 1],
+      ],
+      [4_998],
+    ],
+    [
+      'is told by what it is at least, when replies take their time',
+      [
+        [0, 0, 200],
+        [5_000, 0, 100],
+      ],
+      [4_900],
+    ],
+    [
+      'is not told below half a second',
+      [
+        [0, 0, 0],
+        [499, 0, 0],
+      ],
+      [],
+    ],
+    [
+      'is told each time',
+      [
+        [0, 0, 0],
+        [1_000, 0, 0],
+        [0, 0, 0],
+      ],
+      [1_000, -1_000],
+    ],
+  ])('%s', (_, replies, told) => {
+    expect(stepsTold(replies)).toEqual(told);
+  });
+});
