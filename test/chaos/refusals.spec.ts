@@ -1,0 +1,7 @@
+import { describe } from '@jest/globals';
+import { survives } from './chaos.ts';
+import { full } from './scenarios/refusals.ts';
+
+describe('an application', () => {
+  survives(full);
+});
