@@ -11,10 +11,7 @@ import { redisFailure } from './redis-failure.ts';
 export function becomeReady(client: RedisClient, patienceMs: number): Promise<StoreUnavailableError | undefined> {
   if (client.status === 'ready') return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    let failure = new StoreUnavailableError(
-      'connection',
-      `Redis is not ready after ${patienceMs} ms: does it speak TLS, and is it told so (rediss://, or the option tls)?`,
-    );
+    let failure: StoreUnavailableError | undefined;
     const settle = (result: StoreUnavailableError | undefined): void => {
       clearTimeout(timer);
       client.removeListener('ready', onReady);
@@ -24,13 +21,20 @@ export function becomeReady(client: RedisClient, patienceMs: number): Promise<St
     const onReady = (): void => settle(undefined);
     const onError = (error: unknown): void => {
       const known = redisFailure(error);
-      if (known instanceof StoreUnavailableError) failure = known;
-      if (failure.kind === 'no-permission') settle(failure);
+      // That it was silent for too long says less than what there is to say in the end.
+      if (known instanceof StoreUnavailableError && !/timed ?out/i.test(known.message)) failure = known;
+      if (failure?.kind === 'no-permission') settle(failure);
     };
-    const timer = setTimeout(() => settle(failure), patienceMs);
+    const timer = setTimeout(() => settle(failure ?? notReady(patienceMs)), patienceMs);
     client.on('ready', onReady);
     client.on('error', onError);
     // The error events tell what goes wrong; the promise only repeats the first.
     if (client.status === 'wait') client.connect().catch(() => undefined);
   });
 }
+
+const notReady = (patienceMs: number): StoreUnavailableError =>
+  new StoreUnavailableError(
+    'connection',
+    `Redis is not ready after ${patienceMs} ms: does it speak TLS, and is it told so (rediss://, or the option tls)?`,
+  );

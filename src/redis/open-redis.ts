@@ -4,6 +4,8 @@ import type { RedisClient } from './redis-client.ts';
 
 /** A connection of our own: what `new Redis()` gives, as far as we use it. */
 interface OwnClient extends RedisClient {
+  /** The connection, while there is one; a Cluster has several. */
+  readonly stream?: { on(event: 'error', listener: () => void): unknown };
   quit(): Promise<unknown>;
   disconnect(): void;
 }
@@ -31,8 +33,9 @@ export async function openRedis(target: string | RedisConnectionOptions): Promis
   const Redis = await loadIoredis();
   try {
     const client = newClient(Redis, target);
-    // Failures reach the callers of commands; without a listener ioredis would print each of them besides.
-    client.on('error', () => undefined);
+    // Failures reach the callers of commands; without a listener ioredis would print each of them besides. It listens to
+    // one error of each connection only, and one over TLS may have a second, which would end the process.
+    client.on('error', () => void client.stream?.on('error', () => undefined));
     return client;
   } catch (cause) {
     throw new RateLimitConfigurationError([`option redis: ioredis does not take it: ${String(cause)}`]);

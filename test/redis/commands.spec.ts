@@ -29,7 +29,7 @@ const SENT: Readonly<Record<string, string>> = {
 };
 const FUNCTIONS: Readonly<Record<string, string>> = { call: '2.6.0', error_reply: '2.6.0' };
 /** Members of a client that send no command. */
-const NO_COMMANDS = ['connect', 'disconnect', 'nodes', 'on', 'quit', 'removeListener', 'status'];
+const NO_COMMANDS = ['connect', 'disconnect', 'nodes', 'on', 'quit', 'removeListener', 'status', 'stream'];
 
 const filesIn = (folder: string, extension: string): readonly { name: string; text: string }[] => {
   const url = new URL(`../../${folder}/`, import.meta.url);

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { openRedis } from '../../src/redis/open-redis.ts';
 import { createRateLimitStore, type RateLimitStoreOptions } from '../../src/create-rate-limit-store.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import type { StoreEvent } from '../../src/core/store-event.ts';
@@ -104,6 +106,15 @@ describe('a store on Redis with TLS', () => {
       expect(tookMs).toBeLessThan(3_000);
       await expect(consume(store)).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'connection' });
       expect(events).toMatchObject([{ error: { kind: 'connection', message: expect.stringMatching(reason) } }]);
+    });
+
+    it('and survives a second error of the same connection', async () => {
+      const client = (await openRedis({ host, port, tls: { ca: stranger.certificate.pem } })) as unknown as Redis;
+      const failed = new Promise((resolve) => client.once('error', resolve));
+      client.connect().catch(() => undefined);
+      await failed;
+      expect(() => client.stream.emit('error', new Error('once more'))).not.toThrow();
+      client.disconnect();
     });
 
     it('when the certificate is that of another host', async () => {
