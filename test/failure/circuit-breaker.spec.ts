@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/core/errors.ts';
 import { CircuitBreakerStore } from '../../src/failure/circuit-breaker-store.ts';
 import { CircuitBreaker } from '../../src/failure/circuit-breaker.ts';
@@ -62,6 +62,29 @@ describe('a circuit breaker', () => {
       return pause;
     });
     expect(pauses).toEqual([200, 400, 500, 500, 500]);
+  });
+
+  it('begins the next outage with a short pause, however long the last one was', () => {
+    const { breaker, clock } = setUp();
+    fail(breaker, 5);
+    for (let trial = 0; trial < 3; trial++) {
+      clock.advance(500);
+      breaker.admits();
+      if (trial < 2) fail(breaker, 1);
+    }
+    breaker.succeeded();
+    fail(breaker, 5);
+    clock.advance(200);
+    expect(breaker.admits()).toBe(true);
+  });
+
+  it('admits another trial at once after one that told nothing', () => {
+    const { breaker, clock } = setUp();
+    fail(breaker, 5);
+    clock.advance(200);
+    breaker.admits();
+    breaker.abandoned();
+    expect([breaker.state, breaker.admits(), breaker.state]).toEqual(['open', true, 'half-open']);
   });
 
   it('is not kept open longer by calls that were made before it opened', () => {
@@ -133,6 +156,23 @@ describe('a store behind a circuit breaker', () => {
     },
   );
 
+  it('is asked again when a trial fails for its own sake: it answers', async () => {
+    const { inner, clock, store, kinds } = setUpStore();
+    inner.failure = 'timeout';
+    await kinds(5);
+    clock.advance(200);
+    inner.failure = 'wrong-type';
+    await kinds(1);
+    expect(store.circuit).toBe('closed');
+  });
+
+  it('is asked all the same after requests at fault', async () => {
+    const { store } = setUpStore();
+    const faulty = () => store.consume({ id: 'a', charges: [charge({ limit: 0 })] });
+    for (let i = 0; i < 8; i++) await expect(faulty()).rejects.toMatchObject({ name: 'RateLimitRequestError' });
+    expect(store.circuit).toBe('closed');
+  });
+
   it('passes refunds on in any case, since a call that came too late has to be given back', async () => {
     const { inner, store, kinds } = setUpStore();
     inner.failure = 'timeout';
@@ -161,11 +201,25 @@ describe('a store behind a circuit breaker', () => {
     expect(store.circuit).toBe(withinMs < 10 ? 'closed' : 'open');
   });
 
-  it('tells how long decisions take', async () => {
-    const { store, kinds } = setUpStore();
+  it('tells how long decisions take, each counting a tenth, and those that fail nothing', async () => {
+    const { inner, store, kinds } = setUpStore();
+    const time = new ManualClock();
+    const now = jest.spyOn(performance, 'now').mockImplementation(time.now);
+    const consume = inner.consume.bind(inner);
+    let tookMs = 10;
+    inner.consume = (request) => {
+      time.advance(tookMs);
+      return consume(request);
+    };
     expect(store.latencyMs).toBeUndefined();
-    await kinds(3);
-    expect(store.latencyMs).toBeGreaterThan(0);
-    expect(store.latencyMs).toBeLessThan(1_000);
+    await kinds(2);
+    expect(store.latencyMs).toBe(10);
+    tookMs = 110;
+    await kinds(1);
+    expect(store.latencyMs).toBe(20);
+    inner.failure = 'timeout';
+    await kinds(1);
+    expect(store.latencyMs).toBe(20);
+    now.mockRestore();
   });
 });

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Decision } from '../../src/core/decision.ts';
 import type { ConsumeRequest, RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { DeadlineStore } from '../../src/failure/deadline-store.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { charge } from '../contract/store-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const MOST_UNDER_WAY = 10_000;
 
@@ -31,6 +32,7 @@ describe('calls that wait for the store', () => {
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
   afterEach(async () => {
+    jest.restoreAllMocks();
     for (const { answer } of inner.held) answer();
     await settle();
     inner = new HeldStore();
@@ -54,6 +56,19 @@ describe('calls that wait for the store', () => {
     await settle();
     void begin(store, 3);
     expect(inner.held).toHaveLength(MOST_UNDER_WAY + 2);
+  });
+
+  it('are not counted for ever when the store settles none of them, but for half a minute at least', async () => {
+    const clock = new ManualClock();
+    jest.spyOn(performance, 'now').mockImplementation(clock.now);
+    const store = new DeadlineStore(inner, 60_000);
+    void begin(store, 6_000);
+    clock.advance(30_001);
+    void begin(store, 5_000);
+    expect(inner.held).toHaveLength(10_000);
+    clock.advance(30_001);
+    void begin(store, 9_000);
+    expect(inner.held).toHaveLength(16_000);
   });
 
   it('go on counting after their deadline, until the store settles them', async () => {

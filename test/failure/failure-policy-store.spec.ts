@@ -63,15 +63,25 @@ describe('a store that cannot decide', () => {
     await expect(store.consume({ id: 'b', charges: [allow, deny] })).rejects.toMatchObject({ kind: 'connection' });
   });
 
-  it('takes a late charge back when the call was denied, and leaves it when the call was served', async () => {
-    const { inner, store } = setUp();
-    inner.failure = 'timeout';
-    const [served, denied] = [charge({ onStoreError: 'allow' }), charge({ onStoreError: 'deny' })];
-    await store.consume({ id: 'served', charges: [served] });
-    await expect(store.consume({ id: 'denied', charges: [denied] })).rejects.toMatchObject({ kind: 'timeout' });
-    expect(inner.refunded).toEqual(['denied']);
-    inner.failure = undefined;
-    expect((await store.peek([served, denied])).budgets.map(({ remaining }) => remaining)).toEqual([2, 3]);
+  it.each(['timeout', 'connection'] as const)(
+    'takes a late charge back when the call was denied, and leaves it when the call was served: %s',
+    async (kind) => {
+      const { inner, store } = setUp();
+      inner.failure = kind;
+      const [served, denied] = [charge({ onStoreError: 'allow' }), charge({ onStoreError: 'deny' })];
+      await store.consume({ id: 'served', charges: [served] });
+      await expect(store.consume({ id: 'denied', charges: [denied] })).rejects.toMatchObject({ kind });
+      expect(inner.refunded).toEqual(['denied']);
+      inner.failure = undefined;
+      expect((await store.peek([served, denied])).budgets.map(({ remaining }) => remaining)).toEqual([2, 3]);
+    },
+  );
+
+  it('takes nothing back when it said that it charged nothing', async () => {
+    const { inner, store } = setUp('deny');
+    inner.failure = 'readonly';
+    await expect(store.consume({ id: 'a', charges: [charge()] })).rejects.toMatchObject({ kind: 'readonly' });
+    expect(inner.refunded).toEqual([]);
   });
 
   it('never hides a fault of the caller or of ours', async () => {

@@ -34,6 +34,62 @@ describe('a store that fails and comes back', () => {
     expect(answers.filter(({ allowed }) => allowed)).toHaveLength(1);
   });
 
+  it('gets back what it admitted and this process does not', async () => {
+    const { inner, link, consume } = setUp();
+    const budget = charge({ limit: 1 });
+    link.failure = 'connection';
+    await consume(budget);
+    link.failure = undefined;
+    expect((await consume(budget)).allowed).toBe(false);
+    expect(link.refunds).toHaveLength(1);
+    expect((await inner.peek([budget])).budgets[0]!.remaining).toBe(1);
+  });
+
+  it('is remembered for all charges of a call, those beside one that this process decided too', async () => {
+    const { link, consume } = setUp();
+    const [decided, other] = [charge({ limit: 3 }), charge({ limit: 1 })];
+    link.failure = 'connection';
+    await consume(decided);
+    link.failure = undefined;
+    await consume(decided, other);
+    link.failure = 'connection';
+    expect(await consume(other)).toMatchObject({ allowed: false, refusedBy: [{ key: other.key }] });
+    expect(await consume(decided)).toMatchObject({ allowed: true, budgets: [{ remaining: 0 }] });
+  });
+
+  it('is not remembered for a call that is given back after an outage', async () => {
+    const { link, store, consume } = setUp();
+    const budget = charge({ limit: 3 });
+    link.failure = 'connection';
+    await consume(budget);
+    link.failure = undefined;
+    const decision = await consume(budget);
+    if (!decision.allowed) throw new Error('refused');
+    await store.refund({ id: decision.id, charges: [budget], receipt: decision.receipt! });
+    link.failure = 'connection';
+    expect(await consume(budget)).toMatchObject({ allowed: true, budgets: [{ remaining: 1 }] });
+  });
+
+  it('has whole budgets in this process too when they are reset, whoever admitted what was taken', async () => {
+    const { link, store, consume } = setUp();
+    const budget = charge({ limit: 1 });
+    await consume(budget);
+    await store.reset([budget]);
+    link.failure = 'connection';
+    expect((await consume(budget)).allowed).toBe(true);
+    await store.reset([budget]).catch(() => undefined);
+    expect((await consume(budget)).allowed).toBe(true);
+  });
+
+  it('leaves charges that are let through undecided beside those that this process decides', async () => {
+    const { link, consume } = setUp();
+    const [through, here] = [charge({ limit: 1, onStoreError: 'allow' }), charge({ limit: 2 })];
+    link.failure = 'connection';
+    await consume(through, here);
+    expect(await consume(through, here)).toMatchObject({ allowed: true, budgets: [{ key: here.key, remaining: 0 }] });
+    expect(await consume(through, here)).toMatchObject({ allowed: false, refusedBy: [{ key: here.key }] });
+  });
+
   it('takes nothing of others when a call is given back twice', async () => {
     const { link, store, consume } = setUp();
     const budget = charge({ limit: 2 });

@@ -40,6 +40,14 @@ describe('the epoch of a server', () => {
     expect(await client.get(epoch)).toBe(String(found));
   });
 
+  it('is told to a call that is sent again', async () => {
+    const { epoch, log } = setUp();
+    for (const now of [T, T + 5]) {
+      const reply = await consumeWithEpoch(epoch, now, 'again', [log, 1, 100, 1]);
+      expect([reply[0], reply.at(-1)]).toEqual([1, T]);
+    }
+  });
+
   it('begins anew where it was lost', async () => {
     const { epoch, began } = setUp();
     await began(T);

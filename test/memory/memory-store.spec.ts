@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
+import type { Charge } from '../../src/core/charge.ts';
 import { StoreFullError } from '../../src/core/errors.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
@@ -80,5 +81,59 @@ describe('MemoryStore', () => {
     await store.consume({ id: 'other', charges: [other] });
     await store.reset([other]);
     expect(store.size).toBe(0);
+  });
+});
+
+describe('what a MemoryStore is told of admissions elsewhere', () => {
+  const setUp = (maxKeys = 10) => {
+    const clock = new ManualClock(1_000);
+    const store = new MemoryStore({ maxKeys, now: clock.now });
+    const remaining = async (budget: Charge): Promise<number> => (await store.peek([budget])).budgets[0]!.remaining;
+    return { clock, store, remaining };
+  };
+
+  it('counts in the window, by its own moments', async () => {
+    const { clock, store, remaining } = setUp();
+    const budget = charge({ limit: 10, windowMs: 100 });
+    const admissions = [
+      { at: 950, units: 2 },
+      { at: 990, units: 3 },
+    ];
+    store.include(budget, admissions);
+    expect(await remaining(budget)).toBe(5);
+    clock.advance(50);
+    expect(await remaining(budget)).toBe(7);
+    clock.advance(40);
+    expect(await remaining(budget)).toBe(10);
+  });
+
+  it('counts again when it is told of more', async () => {
+    const { store, remaining } = setUp();
+    const budget = charge({ limit: 10 });
+    for (let i = 0; i < 2; i++) store.include(budget, [{ at: 1_000, units: 1 }]);
+    expect(await remaining(budget)).toBe(8);
+  });
+
+  it('takes no room where there is none, but for keys that it tracks and those that no client chooses', async () => {
+    const { store, remaining } = setUp(1);
+    const [known, other, method] = [charge(), charge(), charge({ isAlwaysTracked: true })];
+    await store.consume({ id: 'a', charges: [known] });
+    for (const budget of [known, other, method]) store.include(budget, [{ at: 1_000, units: 1 }]);
+    expect([await remaining(known), await remaining(other), await remaining(method)]).toEqual([1, 3, 2]);
+  });
+});
+
+describe('a key of a MemoryStore', () => {
+  it('counts while something of it is in its window, however many others have expired', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryStore({ now: clock.now });
+    const budgets = Array.from({ length: 10 }, () => charge({ windowMs: 100 }));
+    const last = budgets.at(-1)!;
+    expect(store.counts(last)).toBe(false);
+    for (const [i, budget] of budgets.entries()) await store.consume({ id: `c${i}`, charges: [budget] });
+    clock.advance(99);
+    expect([store.counts(last), store.counts({ ...last, windowMs: 200 })]).toEqual([true, false]);
+    clock.advance(1);
+    expect(store.counts(last)).toBe(false);
   });
 });

@@ -7,8 +7,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FAILURE_MUTATIONS } from './failure-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
+import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,9 +61,8 @@ async function isNoticed({ file, find, replace, tests }: Mutation): Promise<bool
 
 copyRepository();
 const wanted = process.argv[2] ?? '';
-const chosen = [...STORE_MUTATIONS, ...NEST_MUTATIONS].filter((mutation) =>
-  Object.values(mutation).join('\n').includes(wanted),
-);
+const ALL = [...STORE_MUTATIONS, ...REDIS_MUTATIONS, ...FAILURE_MUTATIONS, ...NEST_MUTATIONS];
+const chosen = ALL.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
 let unnoticed = 0;
 try {
   for (const tests of new Set(chosen.map((mutation) => mutation.tests))) {

@@ -93,6 +93,26 @@ describe('a store on Redis', () => {
     expect((await consume(store, budget)).allowed).toBe(false);
   });
 
+  it.each(['wait', 'connecting', 'connect', 'reconnecting', 'close', 'end'])(
+    'sends nothing through a client whose status is %s, since it might be applied when nobody asks any more',
+    async (status) => {
+      const sent: string[] = [];
+      const command = (name: string) => async () => sent.push(name);
+      const idle = { status, evalsha: command('evalsha'), eval: command('eval'), unlink: command('unlink') };
+      const store = new RedisStore(idle as unknown as Redis, { keyPrefix });
+      const request = { id: 'a', charges: [charge()] };
+      for (const ask of [
+        () => store.consume(request),
+        () => store.peek(request.charges),
+        () => store.refund(request),
+        () => store.reset(request.charges),
+      ]) {
+        await expect(ask()).rejects.toMatchObject({ kind: 'connection', message: expect.stringContaining(status) });
+      }
+      expect(sent).toEqual([]);
+    },
+  );
+
   it('takes no reply for a decision that is none', async () => {
     for (const reply of ['OK', [], [1, 5], [2, 5, 1, 1, 0], ['x', 5, 1, 1, 0], null]) {
       const odd = { status: 'ready', evalsha: async () => reply, eval: async () => reply } as unknown as Redis;

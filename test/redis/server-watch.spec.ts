@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EventEmitter } from 'node:events';
 import { Redis } from 'ioredis';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
 import { clientOptionsWarning } from '../../src/redis/client-options.ts';
+import type { RedisClient } from '../../src/redis/redis-client.ts';
 import { serverWarnings } from '../../src/redis/server-info.ts';
 import { ServerWatch } from '../../src/redis/server-watch.ts';
 import { eventually } from '../support/eventually.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
 import { useRedis } from '../support/redis.ts';
 
@@ -101,6 +104,134 @@ describe('a server that evicts', () => {
     admin.disconnect();
 
     expect(events).toEqual([]);
+  });
+});
+
+/** A client of servers that answer INFO with these fields. */
+class InfoClient extends EventEmitter {
+  status = 'ready';
+  looks = 0;
+  servers: readonly Readonly<Record<string, string>>[] = [{ run_id: 'first' }];
+
+  info = async (): Promise<string> => {
+    this.looks++;
+    return info(this.servers[0]!);
+  };
+}
+
+/** A client of a Cluster of such servers. */
+class InfoCluster extends InfoClient {
+  nodes(): readonly { info: () => Promise<string> }[] {
+    return this.servers.map((fields) => ({ info: async () => info(fields) }));
+  }
+}
+
+describe('a watch', () => {
+  const clock = new ManualClock();
+  let end = (): void => undefined;
+  let events: string[];
+  let watch: ServerWatch;
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['performance', 'setImmediate', 'nextTick'] });
+    jest.spyOn(performance, 'now').mockImplementation(clock.now);
+    events = [];
+    watch = new ServerWatch((event) => events.push(Object.values(event).slice(0, 2).join(' ')));
+  });
+  afterEach(() => {
+    end();
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
+  const follow = async (client: InfoClient): Promise<void> => {
+    end = watch.follow(client as unknown as RedisClient);
+    await read();
+  };
+  const read = () => new Promise((resolve) => setImmediate(resolve));
+  const pass = (ms: number): void => {
+    clock.advance(ms);
+    jest.advanceTimersByTime(ms);
+  };
+  const connect = async (client: InfoClient, ...servers: InfoClient['servers']): Promise<void> => {
+    client.servers = servers;
+    client.emit('ready');
+    await read();
+  };
+  /** @param aheadMs of the server's clock, before this process's */
+  const decided = (aheadMs = 0, epochKey = 'epoch'): number => {
+    const decidedAt = (clock.now() + aheadMs) * 1_000;
+    return watch.decided({ epochKey, began: 1_000, decidedAt, sentAt: clock.now() });
+  };
+
+  it('looks at the servers at first, every half minute, and whenever they are connected to', async () => {
+    const client = new InfoClient();
+    await follow(client);
+    expect(client.looks).toBe(1);
+    pass(29_999);
+    expect(client.looks).toBe(1);
+    pass(1);
+    expect(client.looks).toBe(2);
+    client.emit('ready');
+    expect(client.looks).toBe(3);
+  });
+
+  it('looks at nothing through a client that is not ready, since the question would wait', async () => {
+    const client = new InfoClient();
+    client.status = 'connecting';
+    await follow(client);
+    pass(60_000);
+    expect(client.looks).toBe(0);
+  });
+
+  it('ends when it is told to', async () => {
+    const client = new InfoClient();
+    await follow(client);
+    end();
+    client.emit('ready');
+    pass(60_000);
+    expect([client.looks, jest.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  it('is sure of the servers that it finds first, and doubts another that takes over', async () => {
+    const client = new InfoCluster();
+    client.servers = [{ run_id: 'first' }, { run_id: 'second' }];
+    await follow(client);
+    expect(decided()).toBeGreaterThan(1_000_000);
+    await connect(client, { run_id: 'second' }, { run_id: 'first' });
+    expect(decided()).toBeGreaterThan(1_000_000);
+    await connect(client, { run_id: 'first' }, { run_id: 'third' });
+    pass(5);
+    expect(decided()).toBe(5);
+    expect(events).toEqual(['forgot latest']);
+  });
+
+  it('tells of what was evicted since it looked first, or by a server that came later', async () => {
+    const client = new InfoClient();
+    client.servers = [{ run_id: 'first', evicted_keys: '7' }];
+    await follow(client);
+    expect(events).toEqual([]);
+    await connect(client, { run_id: 'first', evicted_keys: '9' });
+    expect(events).toEqual(['forgot some']);
+    pass(10_000);
+    await connect(client, { run_id: 'first', evicted_keys: '9' });
+    expect(events).toEqual(['forgot some']);
+    await connect(client, { run_id: 'second', evicted_keys: '1' });
+    expect(events).toEqual(['forgot some', 'forgot some']);
+  });
+
+  it('tells of steps of a clock, one server apart from another, and not again for ten seconds', () => {
+    for (const epochKey of ['a', 'b']) decided(epochKey === 'a' ? 0 : 60_000, epochKey);
+    decided(0, 'a');
+    expect(events).toEqual([]);
+    decided(5_000, 'a');
+    decided(65_000, 'b');
+    expect(events).toEqual(['clock-stepped 5000']);
+    pass(9_999);
+    decided(0, 'a');
+    expect(events).toEqual(['clock-stepped 5000']);
+    pass(1);
+    decided(7_000, 'a');
+    expect(events).toEqual(['clock-stepped 5000', 'clock-stepped 7000']);
   });
 });
 

@@ -34,6 +34,27 @@ describe('SlotStore', () => {
   });
 });
 
+describe('the memory of several slots', () => {
+  const ages: Readonly<Record<string, number | undefined>> = { a: 50, b: 20, c: 70 };
+  const remembering = Object.assign(new MemoryStore(), {
+    consume: async ({ id, charges }: { id: string; charges: readonly Charge[] }) => {
+      const memoryAgeMs = ages[charges[0]!.key[1]!];
+      return { allowed: true as const, id, budgets: [], ...(memoryAgeMs !== undefined && { memoryAgeMs }) };
+    },
+  });
+  it.each([
+    ['abc', 20],
+    ['bca', 20],
+    ['ac', 50],
+    ['ax', 50],
+    ['x', Infinity],
+  ])('is as old as the youngest of them: %s', async (slots, age) => {
+    const charges = slots.split('').map((slot) => charge({ key: `{${slot}}` }));
+    const decision = await new SlotStore(remembering).consume({ id: 'a', charges });
+    expect(decision).toMatchObject({ memoryAgeMs: age });
+  });
+});
+
 describe('a Redis Cluster', () => {
   let cluster: RedisCluster;
   let client: Cluster;
