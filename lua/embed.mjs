@@ -6,7 +6,9 @@ const read = (name) => readFileSync(new URL(`${name}.lua`, import.meta.url), 'ut
 const quoted = (text) => '`' + text.replace(/[\\`]|\$\{/g, '\\$&') + '`';
 
 export function luaSources() {
-  const scripts = ['consume', 'peek', 'refund'].map((name) => `  ${name}: WINDOW + ${quoted(read(name))},`);
+  const consume = `${read('charge')}\n${read('consume')}`;
+  const sources = { consume, peek: read('peek'), refund: read('refund') };
+  const scripts = Object.entries(sources).map(([name, source]) => `  ${name}: WINDOW + ${quoted(source)},`);
   return `// Made from lua/*.lua by lua/embed.mjs: change those.
 
 const WINDOW = ${quoted(`${read('window')}\n`)};

@@ -4,8 +4,13 @@
 -- ARGV[1]              now in microseconds, or '' for the server's clock
 -- ARGV[3i-1 .. 3i+1]   limit (units), window (milliseconds) and cost (units) of charge i
 --
--- Reply and errors: as of consume.lua; remaining is what is free before the call.
+-- Reply: { verdict, remaining, resetAfterMs, retryAfterMs, … three for each charge }, as of consume.lua; remaining is
+-- what is free before the call.
+-- Errors: as of consume.lua.
 
 local fault = readNow() or readCharges(2)
 if fault then return fault end
-return reply(countLive() and 0 or 1)
+local isRefused = countLive()
+local result = { isRefused and 0 or 1 }
+appendReadings(result, isRefused)
+return result

@@ -8,12 +8,12 @@
 -- Reply: how many units were taken out.
 -- Errors: 'ERR floodgate: …' naming the argument, and those of the commands.
 
-local fault = readNow() or readId() or readCharges(3)
+local fault = readNow() or readId(2) or readCharges(3)
 if fault then return fault end
 
 local removed = 0
 for i = 1, #KEYS do
-  removed = removed + redis.call('ZREM', KEYS[i], unpack(membersOf(costs[i])))
-  redis.call('PEXPIRE', KEYS[i], windows[i] / 1000 + extraExpiry)
+  removed = removed + redis.call('ZREM', keys[i], unpack(membersOf(costs[i])))
+  redis.call('PEXPIRE', keys[i], windows[i] / 1000 + extraExpiry)
 end
 return removed

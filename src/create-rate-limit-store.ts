@@ -13,6 +13,7 @@ import { ForeignStore } from './failure/foreign-store.ts';
 import { LocalFallback } from './failure/local-fallback.ts';
 import { StoreEvents } from './failure/store-events.ts';
 import { MemoryStore } from './memory/memory-store.ts';
+import { RefusalCacheStore } from './memory/refusal-cache-store.ts';
 import { connectRedisStore } from './redis/connect-redis-store.ts';
 import { redisTargetFault, type RedisConnectionOptions } from './redis/connection-options.ts';
 import { isRedisClient, type RedisClient } from './redis/redis-client.ts';
@@ -127,7 +128,10 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   });
   const hasFence = options.onMemoryLoss === 'fence';
   const decider = hasFence ? new FencedStore(guarded, options.instances === undefined ? undefined : local) : guarded;
-  return new FailurePolicyStore(decider, { onStoreError, events, vitals: guarded, local, remembersAll: hasFence });
+  const policies = { onStoreError, events, vitals: guarded, local, remembersAll: hasFence };
+  const supervisedStore = new FailurePolicyStore(decider, policies);
+  // Times of a store of somebody else may be of another clock, as in tests that give it.
+  return options.store ? supervisedStore : new RefusalCacheStore(supervisedStore);
 }
 
 /** A listener that fails harms no decision. */

@@ -46,7 +46,7 @@ export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { ClusterNode, RedisConnectionOptions } from './redis/connection-options.ts';
-export type { RedisClient, RedisClusterClient } from './redis/redis-client.ts';
+export type { ClientEvent, RedisClient, RedisClusterClient } from './redis/redis-client.ts';
 export { RATE_LIMIT_HEADERS } from './transports/rate-limit-headers.ts';
 export { RedisStore } from './redis/redis-store.ts';
 export type { ScriptStoreOptions as RedisStoreOptions } from './redis/script-store.ts';

@@ -45,11 +45,30 @@ export class WindowLog {
     return entry !== undefined && entry.at > horizon;
   }
 
+  /** Whether anything stands under this id, in the window or not. */
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
   add(id: string, at: number, units: number): void {
     this.remove(id);
     this.#entries.set(id, { at, units });
     this.#units += units;
     this.#newestAt = at;
+  }
+
+  /** Adds to what stands under this id, dated anew. */
+  addTo(id: string, at: number, units: number): void {
+    this.add(id, at, units + (this.#entries.get(id)?.units ?? 0));
+  }
+
+  /** Takes units from what stands under this id, as far as it has any. */
+  takeFrom(id: string, units: number): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    if (entry.units <= units) return this.remove(id);
+    this.#entries.set(id, { at: entry.at, units: entry.units - units });
+    this.#units -= units;
   }
 
   remove(id: string): void {

@@ -8,12 +8,16 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 /** How much one call weighs in the average of latencies. */
 const LATENCY_WEIGHT = 0.1;
 
-/** A call that had less time than this says nothing about a store that did not answer it. Milliseconds. */
+/** Milliseconds. */
 const LEAST_FAIR_MS = 10;
+
+/** Whether the call had so little time that its failure says nothing about the store. */
+export const isHurried = ({ kind }: StoreUnavailableError, withinMs = Infinity): boolean =>
+  kind === 'timeout' && withinMs < LEAST_FAIR_MS;
 
 /**
  * Does not ask a store that failed lately, but for a trial now and then: StoreUnavailableError of kind `circuit-open`.
- * Only decisions are trials, and only they open it: a server that takes no writes still answers `peek`. Refunds are tried
+ * Only decisions are trials that close it, and only they open it: a server that takes no writes still answers `peek`. Refunds are tried
  * in any case, since nobody waits for them long.
  */
 export class CircuitBreakerStore implements RateLimitStore {
@@ -51,7 +55,7 @@ export class CircuitBreakerStore implements RateLimitStore {
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
-    if (this.#breaker.state !== 'closed') throw this.#circuitOpen();
+    if (!this.#breaker.isPassable) throw this.#circuitOpen();
     return this.#inner.peek(charges);
   }
 
@@ -60,7 +64,7 @@ export class CircuitBreakerStore implements RateLimitStore {
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
-    if (this.#breaker.state !== 'closed') throw this.#circuitOpen();
+    if (!this.#breaker.isPassable) throw this.#circuitOpen();
     return this.#inner.reset(charges);
   }
 
@@ -78,10 +82,9 @@ export class CircuitBreakerStore implements RateLimitStore {
     this.#latencyMs = latencyMs + LATENCY_WEIGHT * (tookMs - latencyMs);
   }
 
-  #note(error: unknown, withinMs = Infinity): void {
-    const isHurried = error instanceof StoreUnavailableError && error.kind === 'timeout' && withinMs < LEAST_FAIR_MS;
+  #note(error: unknown, withinMs: number | undefined): void {
     // A request at fault may never have reached the store.
-    if (!(error instanceof StoreUnavailableError) || isHurried) return this.#breaker.abandoned();
+    if (!(error instanceof StoreUnavailableError) || isHurried(error, withinMs)) return this.#breaker.abandoned();
     if (isOfOneRequest(error)) return this.#breaker.succeeded();
     this.#lastError = error;
     this.#breaker.failed();

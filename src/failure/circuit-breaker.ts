@@ -1,6 +1,8 @@
 import type { CircuitState } from '../core/store-health.ts';
 
 const FAILURES_TO_OPEN = 5;
+/** Failures that come so close together, milliseconds, are one: of the requests of one call, or of one stall. */
+const ONE_FAILURE_MS = 10;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 500;
 
@@ -25,6 +27,7 @@ export class CircuitBreaker {
   readonly #random: () => number;
   #state: CircuitState = 'closed';
   #failures = 0;
+  #failedAt = -Infinity;
   #pauseMs = FIRST_PAUSE_MS;
   #trialAt = 0;
 
@@ -37,6 +40,11 @@ export class CircuitBreaker {
     return this.#state;
   }
 
+  /** Whether {@link admits} would say yes, with nothing begun. */
+  get isPassable(): boolean {
+    return this.#state === 'closed' || (this.#state === 'open' && this.#now() >= this.#trialAt);
+  }
+
   /** Whether a call may be made. A yes while it is open begins a trial: its outcome has to be told. */
   admits(): boolean {
     if (this.#state === 'closed') return true;
@@ -47,6 +55,7 @@ export class CircuitBreaker {
 
   succeeded(): void {
     this.#failures = 0;
+    this.#failedAt = -Infinity;
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#pauseMs = FIRST_PAUSE_MS;
@@ -61,10 +70,13 @@ export class CircuitBreaker {
 
   /** Also of calls that were made before it opened: while it is open, those change nothing. */
   failed(): void {
+    const now = this.#now();
+    if (this.#state === 'closed' && now - this.#failedAt < ONE_FAILURE_MS) return;
+    this.#failedAt = now;
     this.#failures++;
     if (this.#state === 'open' || (this.#state === 'closed' && this.#failures < FAILURES_TO_OPEN)) return;
     if (this.#state === 'half-open') this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
     this.#state = 'open';
-    this.#trialAt = this.#now() + this.#pauseMs * (1 - this.#random() / 4);
+    this.#trialAt = now + this.#pauseMs * (1 - this.#random() / 4);
   }
 }

@@ -76,11 +76,10 @@ export class DeadlineQueue {
 
   readonly #endDue = (now: number): void => {
     this.#timer = undefined;
-    // Timers round down.
-    for (let call = this.#border.after; call.dueAt <= now + 1; call = this.#border.after) {
+    for (let call = this.#border.after; call.dueAt <= now; call = this.#border.after) {
       this.end(call);
       call.onLate();
     }
-    this.#arm(performance.now());
+    if (!this.#timer) this.#arm(performance.now());
   };
 }

@@ -1,4 +1,5 @@
 import type { Charge } from '../core/charge.ts';
+import { within } from '../core/deadline.ts';
 import type { Decision, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
@@ -10,7 +11,9 @@ interface Calls {
   underWay: number;
 }
 
-const COUNTED_FOR_MS = 30_000;
+/** A store that does not close must not keep an application from ending. */
+const LONGEST_CLOSE_MS = 5_000;
+const COUNTED_FOR_MS = 2_000;
 /** So many calls without an answer are more than a store in health lets come together; more would only take memory. */
 const MOST_UNDER_WAY = 10_000;
 
@@ -49,7 +52,8 @@ export class DeadlineStore implements RateLimitStore {
   }
 
   async close(): Promise<void> {
-    await this.#inner.close?.();
+    const closed = this.#inner.close?.();
+    if (closed) await within(LONGEST_CLOSE_MS, closed, () => timeout(LONGEST_CLOSE_MS)).catch(() => undefined);
   }
 
   #inTime<T>(ms: number, ask: () => Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '..
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
-import type { CircuitBreakerStore } from './circuit-breaker-store.ts';
+import { isHurried, type CircuitBreakerStore } from './circuit-breaker-store.ts';
 import type { LocalFallback } from './local-fallback.ts';
 import { originOf, receiptOf } from './receipt.ts';
 import type { StoreEvents } from './store-events.ts';
@@ -58,7 +58,7 @@ export class FailurePolicyStore implements SupervisedStore {
     try {
       decision = await this.#inner.consume(request);
     } catch (error) {
-      this.#note(error);
+      this.#note(error, request.withinMs);
       return this.#decideWithout(error, request);
     }
     this.#events.answered();
@@ -142,12 +142,13 @@ export class FailurePolicyStore implements SupervisedStore {
     const charges = this.#rememberedOf(request.charges);
     if (charges.length === 0) return { ...decision, receipt: receiptOf({ receipt }) };
     const rememberedAt = local.now();
-    const objection = local.confirm(request.id, charges, rememberedAt);
+    const objection = local.confirm(request.id, charges, rememberedAt, decision.memoryAgeMs ?? Infinity);
     const confirmed = { ...decision, receipt: receiptOf({ rememberedAt, receipt }) };
-    return objection ? this.#unlessDenied(objection, confirmed, { ...request, receipt }) : confirmed;
+    return objection ? this.#unlessDenied(local, objection, confirmed, { ...request, receipt }) : confirmed;
   }
 
   async #unlessDenied(
+    local: LocalFallback,
     objection: Promise<Denied | undefined>,
     confirmed: Allowed,
     request: RefundRequest,
@@ -155,6 +156,8 @@ export class FailurePolicyStore implements SupervisedStore {
     const denied = await objection;
     if (!denied) return confirmed;
     this.#giveBack(request);
+    // A fence may have taken a share for it.
+    await local.refund(request);
     return denied;
   }
 
@@ -186,8 +189,8 @@ export class FailurePolicyStore implements SupervisedStore {
     }
   }
 
-  #note(error: unknown): void {
-    if (error instanceof StoreUnavailableError) this.#events.failed(error);
+  #note(error: unknown, withinMs?: number): void {
+    if (error instanceof StoreUnavailableError && !isHurried(error, withinMs)) this.#events.failed(error);
   }
 }
 

@@ -5,8 +5,9 @@ import type { LocalFallback } from './local-fallback.ts';
 
 /**
  * Does not take the word of a store that may have forgotten: a charge is admitted only when the store has kept its data
- * for a whole window, so that no window holds more than the limit, whatever was lost. Until then it is refused; or, where
- * the number of processes is known, each admits its share of the limit less what it admitted in its own last window.
+ * for a whole window, so that no window holds more than the limit, whatever was lost; until then it is refused. Where the
+ * number n of processes is known, each admits its share of the limit less what it admitted in its own last window: since
+ * others may have used more than their shares, at most the limit and (n − 1) / n of it.
  */
 export class FencedStore implements RateLimitStore {
   readonly #inner: RateLimitStore;

@@ -1,9 +1,12 @@
-import { assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { assertCharges, logName, type Charge } from '../core/charge.ts';
 import { denialBy, type Decision, type Denied, type Preview } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import { RecentAdmissions } from './recent-admissions.ts';
+
+/** That are tracked, unless the options say another number. */
+const MOST_KEYS = 100_000;
 
 export interface LocalFallbackOptions {
   /** Among so many processes the limits are divided while they decide alone. */
@@ -42,9 +45,9 @@ export class LocalFallback {
     this.#store = new MemoryStore({ now, ...(maxKeys !== undefined && { maxKeys }) });
   }
 
-  /** The moment, in whole milliseconds of this process: a receipt tells it. */
+  /** The moment, in whole milliseconds of this process, rounded up: a receipt tells it. */
   now(): number {
-    return Math.floor(this.#now());
+    return Math.ceil(this.#now());
   }
 
   /** Decides what the store could not, by this process's share of the limits. */
@@ -62,28 +65,38 @@ export class LocalFallback {
 
   /**
    * Counts what the store admitted; or tells why this process may not admit it, since it admitted calls that the store
-   * does not know of.
+   * does not know of, or has forgotten.
    *
    * @param at the moment, for {@link giveBack}
+   * @param memoryAgeMs for how long the store has kept what it was told
    */
-  confirm(id: string, charges: readonly Charge[], at: number): undefined | Promise<Denied | undefined> {
-    const decided = this.#decidedHere(charges);
-    if (decided.length > 0) return this.#confirmDecided(id, charges, decided, at);
-    this.#recent.record(charges, at);
+  confirm(
+    id: string,
+    charges: readonly Charge[],
+    at: number,
+    memoryAgeMs: number,
+  ): undefined | Promise<Denied | undefined> {
+    // A fence has asked for these already.
+    const others = this.#store.size > 0 ? charges.filter((charge) => !this.#store.holds(charge, id)) : charges;
+    const decided = this.#decidedHere(others, memoryAgeMs);
+    if (decided.length > 0) return this.#confirmDecided(id, others, decided, at);
+    if (others.length > 0) this.#record(others, at);
     return undefined;
   }
 
   /** Why {@link confirm} would not let this process admit what the store would. */
   async objection(charges: readonly Charge[]): Promise<Denied | undefined> {
-    const decided = this.#decidedHere(charges);
+    const decided = this.#decidedHere(charges, Infinity);
     const preview = decided.length > 0 ? await this.#store.peek(decided) : undefined;
     return preview?.allowed === false ? preview : undefined;
   }
 
   /** Takes back what was counted of a call of the store, at this moment. */
-  async giveBack({ id, charges }: RefundRequest, at: number): Promise<void> {
-    this.#recent.giveBack(id, charges, at);
-    await this.refund({ id, charges });
+  async giveBack(request: RefundRequest, at: number): Promise<void> {
+    const isElsewhere = (charge: Charge): boolean => this.#store.records(charge, request.id);
+    const drained = this.#recent.giveBack(request, at, this.#now(), isElsewhere);
+    for (const { charge, part } of drained) this.#store.exclude(charge, part);
+    await this.refund(request);
   }
 
   /** Takes back what this process decided. */
@@ -96,9 +109,24 @@ export class LocalFallback {
     return this.#store.reset(charges);
   }
 
-  /** The charges whose keys have a log here. */
-  #decidedHere(charges: readonly Charge[]): readonly Charge[] {
-    return this.#store.size > 0 ? charges.filter((charge) => this.#store.counts(charge)) : [];
+  /** The charges whose keys have a log here, or get one since the store's memory is shorter than their window. */
+  #decidedHere(charges: readonly Charge[], memoryAgeMs: number): readonly Charge[] {
+    const isForgotten = charges.some(({ windowMs }) => windowMs > memoryAgeMs);
+    if (this.#store.size === 0 && !isForgotten) return [];
+    return charges.filter((charge) => {
+      if (charge.windowMs > memoryAgeMs) this.#include(charge);
+      return this.#store.counts(charge);
+    });
+  }
+
+  #record(charges: readonly Charge[], at: number): void {
+    if (!this.#recent.record(charges, at)) this.#onFull(new StoreFullError(new Set(charges.map(logName)), MOST_KEYS));
+  }
+
+  /** Moves what is counted of the key into its log, if there is room. */
+  #include(charge: Charge): void {
+    if (!this.#store.hasRoomFor(charge)) return;
+    for (const admitted of this.#recent.drain(charge, this.#now())) this.#store.include(charge, admitted);
   }
 
   async #confirmDecided(
@@ -109,7 +137,7 @@ export class LocalFallback {
   ): Promise<Denied | undefined> {
     const decision = await this.#store.consume({ id, charges: decided });
     if (!decision.allowed) return decision;
-    this.#recent.record(
+    this.#record(
       charges.filter((charge) => !decided.includes(charge)),
       at,
     );
@@ -122,10 +150,7 @@ export class LocalFallback {
     decide: (tracked: readonly Charge[]) => Promise<T>,
   ): Promise<T | undefined> {
     assertCharges(charges);
-    for (const charge of mergeCharges(charges).merged) {
-      const admissions = this.#recent.drain(charge, this.#now());
-      if (admissions.length > 0) this.#store.include(charge, admissions);
-    }
+    for (const charge of charges) this.#include(charge);
     try {
       return await decide(charges);
     } catch (error) {

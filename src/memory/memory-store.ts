@@ -5,6 +5,9 @@ import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate
 import { afterCharge, readWindow } from '../core/sliding-window.ts';
 import { WindowLog } from '../core/window-log.ts';
 
+/** As an entry of a log; calls have ids without the sign. */
+const partName = (part: number): string => `@${part}`;
+
 /** Options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
   /** Live keys that are tracked at most. @default 100_000 */
@@ -26,8 +29,6 @@ export class MemoryStore implements RateLimitStore {
   // By length of window, so that the logs of each stand in the order in which they expire.
   readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
   #size = 0;
-  /** Names them: calls have ids without the sign that is put before. */
-  #included = 0;
 
   /** @throws TypeError when `maxKeys` is no positive whole number */
   constructor({ maxKeys = 100_000, now = () => performance.now() }: MemoryStoreOptions = {}) {
@@ -57,7 +58,7 @@ export class MemoryStore implements RateLimitStore {
     if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
     const denial = denialOf(charges, ofCharges(readings));
     if (denial) return denial;
-    for (const charge of merged) this.#record(charge, id, now);
+    for (const charge of merged) this.#edit(charge, (log) => log.add(id, now, charge.cost));
     const after = merged.map((charge, i) => afterCharge(charge, readings[i]!));
     return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(after)) };
   }
@@ -95,28 +96,46 @@ export class MemoryStore implements RateLimitStore {
     return log !== undefined && log.newestAt > now - charge.windowMs;
   }
 
-  /**
-   * Counts what was admitted elsewhere, if the key has room: in the order of its moments, none before what is counted
-   * already.
-   */
-  include(charge: Charge, admissions: readonly { readonly at: number; readonly units: number }[]): void {
-    const hasRoom = this.#find(charge) || charge.isAlwaysTracked || this.#size < this.#maxKeys;
-    if (!hasRoom) return;
-    for (const { at, units } of admissions) this.#record({ ...charge, cost: units }, `@${this.#included++}`, at);
+  /** Whether the log of this charge holds a living unit of this call. */
+  holds(charge: Charge, id: string): boolean {
+    return this.#find(charge)?.holds(id, this.#now() - charge.windowMs) ?? false;
+  }
+
+  /** Whether the log of this charge has an entry of this call, living or not. */
+  records(charge: Charge, id: string): boolean {
+    return this.#find(charge)?.has(id) ?? false;
+  }
+
+  /** Whether the key is tracked, or may be. */
+  hasRoomFor(charge: Charge): boolean {
+    return this.#find(charge) !== undefined || charge.isAlwaysTracked === true || this.#size < this.#maxKeys;
+  }
+
+  /** Counts units that were admitted elsewhere at this moment, not before anything that is counted already. */
+  include(
+    charge: Charge,
+    { part, at, units }: { readonly part: number; readonly at: number; readonly units: number },
+  ): void {
+    this.#edit(charge, (log) => log.addTo(partName(part), at, units));
+  }
+
+  /** Takes back units of the charge that were included as of this part. */
+  exclude(charge: Charge, part: number): void {
+    this.#find(charge)?.takeFrom(partName(part), charge.cost);
   }
 
   #find(charge: Charge): WindowLog | undefined {
     return this.#logsByWindow.get(charge.windowMs)?.get(logName(charge));
   }
 
-  /** The log moves to the end of its window's logs: it is now the last of them to expire. */
-  #record(charge: Charge, id: string, now: number): void {
+  /** Adds to a log, which moves to the end of its window's logs: it is now the last of them to expire. */
+  #edit(charge: Charge, edit: (log: WindowLog) => void): void {
     let logs = this.#logsByWindow.get(charge.windowMs);
     if (!logs) this.#logsByWindow.set(charge.windowMs, (logs = new Map()));
     const name = logName(charge);
     const log = logs.get(name) ?? new WindowLog();
     if (!logs.delete(name)) this.#size++;
-    log.add(id, now, charge.cost);
+    edit(log);
     logs.set(name, log);
   }
 

@@ -9,6 +9,7 @@ export class MemoryAge {
   readonly #began = new Map<string, number>();
   /** When another server may have taken over with less than all; milliseconds of this process. */
   #doubtedAt = -Infinity;
+  #suspectedAt = -Infinity;
   #isDoubtTold = true;
 
   /** @param onForgotten told of every loss when a decision shows it: on a Cluster, for each slot */
@@ -17,10 +18,20 @@ export class MemoryAge {
     this.#now = now;
   }
 
-  /** Another server decides, or the same one was restarted: only what it is told from now on is sure to be kept. */
-  doubt(): void {
+  /** Only what the servers are told from now on is sure to be kept: another one decides, or one was restarted. */
+  doubt({ isTold = false } = {}): void {
     this.#doubtedAt = this.#now();
-    this.#isDoubtTold = false;
+    this.#isDoubtTold = isTold;
+  }
+
+  /** A connection was lost: until it is known what stands behind the next one, nothing is sure to be kept. */
+  suspect(): void {
+    this.#suspectedAt = Math.max(this.#suspectedAt, this.#now());
+  }
+
+  /** It is the same servers as before. */
+  clear(): void {
+    this.#suspectedAt = -Infinity;
   }
 
   /** Milliseconds. @param began the epoch in a decision of the moment `decidedAt`, both in microseconds */
@@ -29,7 +40,8 @@ export class MemoryAge {
     if (known !== began) this.#began.set(epochKey, began);
     if (known !== undefined && began > known) this.#tell('all');
     else if (!this.#isDoubtTold) this.#tell('latest');
-    return Math.min((decidedAt - began) / 1_000, this.#now() - this.#doubtedAt);
+    const doubtedAt = Math.max(this.#doubtedAt, this.#suspectedAt);
+    return Math.min((decidedAt - began) / 1_000, this.#now() - doubtedAt);
   }
 
   #tell(extent: Extent): void {

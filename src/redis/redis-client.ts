@@ -1,3 +1,6 @@
+/** `+node` and `-node` are events of a Cluster client: a node was added, or lost. */
+export type ClientEvent = 'ready' | 'error' | '+node' | '-node';
+
 /**
  * What is asked of a Redis client: a `Redis` or `Cluster` of ioredis 5 or 6 has it. It is recognised by what it can
  * do, so that a client from another copy of ioredis is as good.
@@ -18,9 +21,9 @@ export interface RedisClient {
   /** Connects a client that was made lazy. */
   connect(): Promise<unknown>;
   /** Tells of changes in the connection. */
-  on(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
+  on(event: ClientEvent, listener: (error?: unknown) => void): unknown;
   /** Ends what `on` began. */
-  removeListener(event: 'ready' | 'error', listener: (error?: unknown) => void): unknown;
+  removeListener(event: ClientEvent, listener: (error?: unknown) => void): unknown;
 }
 
 /** What a Cluster client can do besides. */

@@ -1,8 +1,11 @@
-import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
-import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
+import { callIds } from '../core/call-id.ts';
+import { MAX_LIMIT, assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import { LuaScript } from './lua-script.ts';
+import { CallBatcher } from './call-batcher.ts';
+import { encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
 import { slotOf, tagOfSlot } from './hash-slot.ts';
 import { isClusterClient, prefixOfClient, type RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
@@ -18,16 +21,7 @@ export interface ScriptStoreOptions {
   readonly now?: () => number;
 }
 
-interface Reply {
-  readonly allowed: boolean;
-  /** Microseconds, the moment of the decision. */
-  readonly now: number;
-  readonly readings: readonly Reading[];
-  /** What follows the readings. */
-  readonly others: readonly number[];
-}
-
-/** One script call for all charges of a request, whose keys lie in one hash slot. */
+/** Decides by scripts: the requests of one turn of the event loop in one call, on a Cluster in one for each hash slot. */
 export class ScriptStore implements RateLimitStore {
   readonly #consume = new LuaScript('consume');
   readonly #peek = new LuaScript('peek');
@@ -35,37 +29,39 @@ export class ScriptStore implements RateLimitStore {
   readonly #client: RedisClient;
   readonly #options: ScriptStoreOptions;
   readonly #isCluster: boolean;
-  readonly #onlyEpochKey: string;
+  readonly #nextId = callIds();
+  readonly #onlyBatcher: CallBatcher;
+  /** By the hash slot, on a Cluster: there are 16,384. */
+  readonly #batchers = new Map<number, CallBatcher>();
 
   constructor(client: RedisClient, options: ScriptStoreOptions) {
     this.#client = client;
     this.#options = options;
     this.#isCluster = isClusterClient(client);
-    this.#onlyEpochKey = `${options.keyPrefix}:epoch`;
+    const epochKey = `${options.keyPrefix}:epoch`;
+    this.#onlyBatcher = new CallBatcher((requests) => this.#decide(requests, epochKey));
   }
 
-  /** Loading is a favour that a user may lack the right to; the call tells whether he has those that matter. */
+  /** Loading is a favour that a user may lack the right to; a decision tells whether he has those that matter. */
   async prepare(): Promise<void> {
     const scripts = [this.#consume, this.#peek, this.#refund];
     await this.#send((client) => Promise.allSettled(scripts.map((script) => script.load(client))));
-    await this.peek([{ key: '{floodgate}:start', limit: 1, windowMs: 1, cost: 1 }]);
+    const charges = [{ key: '{floodgate}:start', limit: MAX_LIMIT, windowMs: 1_000, cost: 1 }];
+    const request = { id: this.#nextId(), charges };
+    await this.consume(request);
+    await this.refund(request);
   }
 
-  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
-    assertCallId(id);
-    assertCharges(charges);
-    const epochKey = this.#epochKey(charges[0]!);
-    const sentAt = performance.now();
-    const { allowed, now, readings, others } = await this.#decide(this.#consume, charges, [id], epochKey);
-    const memoryAgeMs = this.#options.watch?.decided({ epochKey, began: others[0]!, decidedAt: now, sentAt });
-    if (!allowed) return denialOf(charges, readings)!;
-    const decision = { allowed, id, budgets: budgetsOf(charges, readings), receipt: String(now) } as const;
-    return memoryAgeMs === undefined ? decision : { ...decision, memoryAgeMs };
+  async consume(request: ConsumeRequest): Promise<Decision> {
+    assertCallId(request.id);
+    assertCharges(request.charges);
+    return this.#batcherOf(request.charges[0]!).decide(request);
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
     assertCharges(charges);
-    const { readings } = await this.#decide(this.#peek, charges, []);
+    const logs = mergeCharges(charges);
+    const readings = parsePeek(await this.#run(this.#peek, logs.merged, []), charges, logs);
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
 
@@ -84,35 +80,41 @@ export class ScriptStore implements RateLimitStore {
     return `${this.#options.keyPrefix}:${logName(charge)}`;
   }
 
-  /** On Redis Cluster, in the slot of this charge. */
-  #epochKey(charge: Charge): string {
-    if (!this.#isCluster) return this.#onlyEpochKey;
+  /** All keys of a call lie in one hash slot. */
+  #batcherOf(charge: Charge): CallBatcher {
+    if (!this.#isCluster) return this.#onlyBatcher;
     const slot = slotOf(prefixOfClient(this.#client) + this.#keyOf(charge));
-    return `${this.#options.keyPrefix}:{${tagOfSlot(slot)}}:epoch`;
+    let batcher = this.#batchers.get(slot);
+    if (!batcher) {
+      const epochKey = `${this.#options.keyPrefix}:{${tagOfSlot(slot)}}:epoch`;
+      batcher = new CallBatcher((requests) => this.#decide(requests, epochKey));
+      this.#batchers.set(slot, batcher);
+    }
+    return batcher;
   }
 
-  async #decide(
-    script: LuaScript,
-    charges: readonly Charge[],
-    head: readonly string[],
-    ...otherKeys: readonly string[]
-  ): Promise<Reply> {
-    const logs = mergeCharges(charges);
-    const reply = await this.#run(script, logs.merged, head, otherKeys);
-    const { readings, ...decided } = parseReply(reply, logs.merged.length, otherKeys.length);
-    return { ...decided, readings: readingsOfCharges(charges, logs, readings) };
+  async #decide(requests: readonly Asked[], epochKey: string): Promise<readonly (Decision | Error)[]> {
+    const { keys, args } = encodeCall(requests, (charge) => this.#keyOf(charge));
+    keys.push(epochKey);
+    const sentAt = performance.now();
+    const reply = await this.#send((client) => this.#consume.run(client, keys, [this.#moment(), ...args]));
+    const { decisions, decidedAt, began } = parseReply(reply, requests);
+    const memoryAgeMs = this.#options.watch?.decided({ epochKey, began, decidedAt, sentAt });
+    return decisions.map((decision) => {
+      if (typeof decision === 'string') return redisFailure(new ReplyError(decision));
+      return decision.allowed && memoryAgeMs !== undefined ? { ...decision, memoryAgeMs } : decision;
+    });
   }
 
-  async #run(
-    script: LuaScript,
-    charges: readonly Charge[],
-    head: readonly string[],
-    otherKeys: readonly string[] = [],
-  ): Promise<unknown> {
-    const now = this.#options.now ? Math.round(this.#options.now() * 1_000) : '';
-    const keys = [...charges.map((charge) => this.#keyOf(charge)), ...otherKeys];
+  async #run(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<unknown> {
+    const keys = charges.map((charge) => this.#keyOf(charge));
     const args = charges.flatMap(({ limit, windowMs, cost }) => [limit, windowMs, cost]);
-    return this.#send((client) => script.run(client, keys, [now, ...head, ...args]));
+    return this.#send((client) => script.run(client, keys, [this.#moment(), ...head, ...args]));
+  }
+
+  /** As the scripts take it: microseconds, or that of the server. */
+  #moment(): number | string {
+    return this.#options.now ? Math.round(this.#options.now() * 1_000) : '';
   }
 
   /** Commands given to a client that is not ready would wait, and be applied when nobody asks any more. */
@@ -127,21 +129,7 @@ export class ScriptStore implements RateLimitStore {
   }
 }
 
-/**
- * The reply of consume.lua and peek.lua, as their heads describe it, for so many logs, with so many numbers behind
- * them. Clients can be set to give numbers as strings. Anything else is no decision, and never taken for one.
- */
-function parseReply(reply: unknown, logs: number, more: number): Reply {
-  const numbers = Array.isArray(reply) ? reply.map(Number) : [];
-  const [verdict, now] = numbers;
-  const isComplete = numbers.length === 2 + 3 * logs + more && numbers.every(Number.isFinite);
-  if (!isComplete || (verdict !== 0 && verdict !== 1)) {
-    throw new StoreUnavailableError('unknown', 'Redis: the reply of the script is no decision');
-  }
-  const readings = Array.from({ length: logs }, (_, i) => {
-    const [remaining, resetAfterMs, retryAfterMs] = numbers.slice(2 + 3 * i) as [number, number, number];
-    if (retryAfterMs === 0) return { remaining, resetAfterMs };
-    return { remaining, resetAfterMs, refusal: retryAfterMs < 0 ? {} : { retryAfterMs } };
-  });
-  return { allowed: verdict === 1, now: now!, readings, others: numbers.slice(2 + 3 * logs) };
+/** An error that a script answers instead of one that the client throws. */
+class ReplyError extends Error {
+  override readonly name = 'ReplyError';
 }

@@ -6,8 +6,10 @@ import { infoField, serverWarnings } from './server-info.ts';
 
 /** How often the servers are asked about themselves, besides whenever they are connected to. */
 const LOOK_EVERY_MS = 30_000;
-/** How long the same event is not told again: on a Cluster every slot notices it. */
-const QUIET_MS = 10_000;
+/** How long the same event is not told again: on a Cluster every slot notices it, when it is asked next. */
+const QUIET_MS = 60_000;
+/** Evictions go on for as long as memory is short. */
+const EVICTIONS_QUIET_MS = 3_600_000;
 
 /** One decision of a server. */
 export interface DecidedBy {
@@ -30,8 +32,8 @@ export class ServerWatch {
   readonly #memory = new MemoryAge((extent) => this.#once({ type: 'forgot', extent, message: FORGOT[extent] }));
   readonly #clocks = new Map<string, ClockSteps>();
   readonly #toldAt = new Map<string, number>();
-  /** By the run id of the server. */
-  readonly #evicted = new Map<string, number>();
+  /** The servers that answered last, by their run ids: how many keys they had evicted. */
+  readonly #servers = new Map<string, number>();
 
   constructor(tell: (event: StoreEvent) => void) {
     this.#tell = tell;
@@ -50,36 +52,56 @@ export class ServerWatch {
 
   /** Looks at the servers of this client from now on. @returns what ends it */
   follow(client: RedisClient): () => void {
-    const look = (): void => void this.#look(isClusterClient(client) ? client.nodes('master') : [client]);
+    let hasEnded = false;
+    const look = async (): Promise<void> => {
+      const servers = isClusterClient(client) ? client.nodes('master') : [client];
+      const answers = await Promise.allSettled(servers.map(async (server) => server.info?.()));
+      if (!hasEnded) this.#read(answers.map((answer) => (answer.status === 'fulfilled' ? String(answer.value) : '')));
+    };
+    const onReady = (): void => void look();
     const lookIfReady = (): void => {
-      if (client.status === 'ready') look();
+      if (client.status === 'ready') void look();
+    };
+    // A Cluster stays ready when one of its nodes is replaced.
+    const onNodeLost = (): void => {
+      this.#memory.suspect();
+      lookIfReady();
     };
     lookIfReady();
-    client.on('ready', look);
+    client.on('ready', onReady);
+    client.on('-node', onNodeLost);
+    client.on('+node', lookIfReady);
     const timer = setInterval(lookIfReady, LOOK_EVERY_MS).unref();
     return () => {
+      hasEnded = true;
       clearInterval(timer);
-      client.removeListener('ready', look);
+      client.removeListener('ready', onReady);
+      client.removeListener('-node', onNodeLost);
+      client.removeListener('+node', lookIfReady);
     };
   }
 
-  async #look(servers: readonly RedisClient[]): Promise<void> {
-    const answers = await Promise.allSettled(servers.map(async (server) => server.info?.()));
-    const isFirst = this.#evicted.size === 0;
-    for (const answer of answers) if (answer.status === 'fulfilled') this.#read(String(answer.value), isFirst);
+  /** @param infos what all servers say of themselves; empty texts of those that do not answer */
+  #read(infos: readonly string[]): void {
+    const servers = new Map<string, number>();
+    for (const info of infos) {
+      for (const warning of serverWarnings(info)) this.#once(warning, Infinity);
+      const runId = infoField(info, 'run_id');
+      if (runId !== undefined) servers.set(runId, Number(infoField(info, 'evicted_keys') ?? 0));
+    }
+    const isWhole = servers.size === infos.length;
+    // A server that left was replaced; one that was added took nothing with it.
+    if (isWhole && [...this.#servers.keys()].some((runId) => !servers.has(runId))) this.#memory.doubt();
+    if (isWhole) this.#memory.clear();
+    for (const [runId, evicted] of servers) this.#noteEvictions(evicted - (this.#servers.get(runId) ?? evicted));
+    if (isWhole) this.#servers.clear();
+    for (const [runId, evicted] of servers) this.#servers.set(runId, evicted);
   }
 
-  #read(info: string, isFirst: boolean): void {
-    for (const warning of serverWarnings(info)) this.#once(warning, Infinity);
-    const runId = infoField(info, 'run_id');
-    if (runId === undefined) return;
-    const evicted = Number(infoField(info, 'evicted_keys') ?? 0);
-    const known = this.#evicted.get(runId);
-    if (known === undefined && !isFirst) this.#memory.doubt();
-    this.#evicted.set(runId, evicted);
-    // What was evicted before this process looked is nobody's news.
-    const more = evicted - (known ?? (isFirst ? evicted : 0));
-    if (more > 0) this.#once({ type: 'forgot', extent: 'some', message: `Redis evicted ${more} keys` });
+  #noteEvictions(more: number): void {
+    if (more <= 0) return;
+    this.#memory.doubt({ isTold: true });
+    this.#once({ type: 'forgot', extent: 'some', message: `Redis evicted keys (${more})` }, EVICTIONS_QUIET_MS);
   }
 
   #once(event: StoreEvent, quietMs = QUIET_MS): void {

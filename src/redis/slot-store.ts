@@ -4,6 +4,9 @@ import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import { hashTag } from './hash-slot.ts';
 
+/** Milliseconds. */
+const MARGIN_MS = 2;
+
 /**
  * Splits each request by hash tag, since one script call on Redis Cluster reaches one slot. The parts are charged one
  * after another in the order of the request: whoever asks puts the narrowest identity first, so that a client over
@@ -21,7 +24,8 @@ export class SlotStore implements RateLimitStore {
     // The whole request, before any part of it is sent.
     assertCallId(id);
     assertCharges(charges);
-    const endsAt = performance.now() + withinMs;
+    // A part that is sent while the call is given up would be charged after it was given back.
+    const endsAt = performance.now() + withinMs - MARGIN_MS;
     const taken: Charge[] = [];
     const judged = new Map<Charge, Budget>();
     const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
@@ -29,7 +33,7 @@ export class SlotStore implements RateLimitStore {
     try {
       for (const part of bySlot(charges)) {
         if (performance.now() > endsAt) throw new StoreUnavailableError('timeout', 'no time left for the next slot');
-        const decision = await this.#inner.consume({ id, charges: part });
+        const decision = await this.#inner.consume({ id, charges: part, withinMs: endsAt - performance.now() });
         part.forEach((charge, i) => judged.set(charge, decision.budgets[i]!));
         if (!decision.allowed) {
           this.#giveBack(id, taken);

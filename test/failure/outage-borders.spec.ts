@@ -194,7 +194,10 @@ describe('a store that fails and comes back', () => {
     const link = new FailingLink(new MemoryStore({ now: clock.now }));
     const guarded = new CircuitBreakerStore(link, new CircuitBreaker({ now: clock.now, random: () => 0 }));
     link.failure = 'timeout';
-    for (let i = 0; i < 5; i++) await guarded.consume({ id: `c${i}`, charges: [charge()] }).catch(() => undefined);
+    for (let i = 0; i < 5; i++) {
+      await guarded.consume({ id: `c${i}`, charges: [charge()] }).catch(() => undefined);
+      clock.advance(10);
+    }
     clock.advance(200);
     await guarded.consume({ id: 'a', charges: [charge({ limit: 0 })] }).catch(() => undefined);
     expect(guarded.circuit).not.toBe('closed');

@@ -94,9 +94,9 @@ describe('what a store admitted lately', () => {
 });
 
 describe('what is given back of it', () => {
-  const record = (recent: RecentAdmissions, cost: number, at: number): void => recent.record([{ ...budget, cost }], at);
-  const giveBack = (recent: RecentAdmissions, id: string, cost: number, at: number): void =>
-    recent.giveBack(id, [{ ...budget, cost }], at);
+  const record = (recent: RecentAdmissions, cost: number, at: number) => recent.record([{ ...budget, cost }], at);
+  const giveBack = (recent: RecentAdmissions, id: string, cost: number, at: number, now = at) =>
+    recent.giveBack({ id, charges: [{ ...budget, cost }] }, at, now);
 
   it.each([
     ['in the same part', 3],
@@ -123,23 +123,34 @@ describe('what is given back of it', () => {
     const recent = new RecentAdmissions();
     record(recent, 1, START);
     record(recent, 1, START + 2 * WINDOW_MS);
-    giveBack(recent, 'a', 1, START);
+    giveBack(recent, 'a', 1, START, START + 2 * WINDOW_MS);
     expect(unitsOf(recent, budget, START + 2 * WINDOW_MS)).toBe(1);
   });
 
-  it('is nothing when it was handed out, though others were counted since', () => {
+  it('is told when it was handed out, once, and taken from nothing that was counted since', () => {
     const recent = new RecentAdmissions();
     record(recent, 1, START);
     recent.drain(budget, START);
     record(recent, 1, START + 1);
-    giveBack(recent, 'a', 1, START);
+    const drained = giveBack(recent, 'a', 1, START);
+    expect(drained).toMatchObject([{ charge: { key: budget.key }, part: START / 20 }]);
+    expect(giveBack(recent, 'a', 1, START)).toEqual([]);
     expect(unitsOf(recent, budget, START + 1)).toBe(1);
+  });
+
+  it('is nothing where the call is counted elsewhere, now or later', () => {
+    const recent = new RecentAdmissions();
+    record(recent, 2, START);
+    const request = { id: 'a', charges: [budget] };
+    expect(recent.giveBack(request, START, START, () => true)).toEqual([]);
+    expect(recent.giveBack(request, START, START)).toEqual([]);
+    expect(unitsOf(recent, budget, START)).toBe(2);
   });
 
   it('frees its room', () => {
     const recent = new RecentAdmissions();
     for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);
-    recent.giveBack('a', [charge({ key: 'k7', windowMs: WINDOW_MS })], START);
+    recent.giveBack({ id: 'a', charges: [charge({ key: 'k7', windowMs: WINDOW_MS })] }, START, START);
     record(recent, 1, START);
     expect(unitsOf(recent, budget, START)).toBe(1);
   });

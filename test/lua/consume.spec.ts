@@ -218,18 +218,26 @@ describe('consume.lua', () => {
   });
 
   it.each([
-    ['now', ['x', 'a', 3, 100, 1]],
-    ['id', ['', '', 3, 100, 1]],
-    ['id', ['', 'a#2', 3, 100, 1]],
-    ['id', ['', 'a'.repeat(65), 3, 100, 1]],
-    ['limit', ['', 'a', 'many', 100, 1]],
-    ['limit', ['', 'a', 0, 100, 1]],
-    ['limit', ['', 'a', 10_001, 100, 1]],
-    ['window', ['', 'a', 3, 0, 1]],
-    ['window', ['', 'a', 3, 1.5, 1]],
-    ['cost', ['', 'a', 3, 100, 'nan']],
-    ['cost', ['', 'a', 3, 100, 0]],
-    ['a cost', ['', 'a', 3, 100]],
+    ['now', ['x', 1, '3 100 1', 'a', 1]],
+    ['the number of plans', ['', 0, 'a', 1]],
+    ['the number of plans', ['', 'x', '3 100 1', 'a', 1]],
+    ['a plan', ['', 1, '', 'a', 1]],
+    ['a plan', ['', 1, '3 100', 'a', 1]],
+    ['a plan', ['', 1, '3 100 1 3', 'a', 1]],
+    ['limit', ['', 1, 'many 100 1', 'a', 1]],
+    ['limit', ['', 1, '0 100 1', 'a', 1]],
+    ['limit', ['', 1, '10001 100 1', 'a', 1]],
+    ['window', ['', 1, '3 0 1', 'a', 1]],
+    ['window', ['', 1, '3 1.5 1', 'a', 1]],
+    ['cost', ['', 1, '3 100 nan', 'a', 1]],
+    ['cost', ['', 1, '3 100 0', 'a', 1]],
+    ['id', ['', 1, '3 100 1', '', 1]],
+    ['id', ['', 1, '3 100 1', 'a#2', 1]],
+    ['id', ['', 1, '3 100 1', 'a'.repeat(65), 1]],
+    ['the plan of a request', ['', 1, '3 100 1', 'a', 2]],
+    ['the plan of a request', ['', 1, '3 100 1', 'a']],
+    ['the plans of the requests take 0 logs', ['', 1, '3 100 1']],
+    ['the plans of the requests take 2 logs', ['', 1, '3 100 1 3 100 1', 'a', 1]],
   ])('answers a wrong %s with an error that names it: %j', async (name, args) => {
     const key = newKey();
     await expect(raw('consume', [key, `${keyPrefix}:epoch`], args)).rejects.toThrow(

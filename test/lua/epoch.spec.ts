@@ -7,13 +7,13 @@ const DAY_MS = 86_400_000;
 
 describe('the epoch of a server', () => {
   const { client, keyPrefix } = useRedis();
-  const { consumeWithEpoch } = scriptsOn(client, '');
+  const { consumeAll } = scriptsOn(client, '');
   let keys = 0;
   const setUp = () => {
     const [epoch, log] = [`${keyPrefix}:${keys}:epoch`, `${keyPrefix}:${keys++}`];
     let calls = 0;
     const began = async (now: number | '', limit = 3, cost = 1): Promise<number> =>
-      (await consumeWithEpoch(epoch, now, `c${calls++}`, [log, limit, 100, cost])).at(-1)!;
+      (await consumeAll(epoch, now, [[`c${calls++}`, [log, limit, 100, cost]]])).began;
     return { epoch, log, began };
   };
 
@@ -43,8 +43,8 @@ describe('the epoch of a server', () => {
   it('is told to a call that is sent again', async () => {
     const { epoch, log } = setUp();
     for (const now of [T, T + 5]) {
-      const reply = await consumeWithEpoch(epoch, now, 'again', [log, 1, 100, 1]);
-      expect([reply[0], reply.at(-1)]).toEqual([1, T]);
+      const { answers, began } = await consumeAll(epoch, now, [['again', [log, 1, 100, 1]]]);
+      expect([answers[0]![0], began]).toEqual([1, T]);
     }
   });
 

@@ -10,27 +10,54 @@ const scripts = {
 /** One budget as the scripts take it: the key, and limit, window (ms) and cost. */
 export type ScriptCharge = readonly [key: string, limit: number, windowMs: number, cost: number];
 
+/** One request of a call of consume.lua: its id, and its budgets. */
+export type ScriptRequest = readonly [id: string, ...charges: readonly ScriptCharge[]];
+
+/** The answer to one request: 1 or 0, and for each budget remaining, resetAfterMs and retryAfterMs; or its error. */
+export type ScriptAnswer = readonly number[] | string;
+
 /** The scripts, called with a given time in microseconds, or that of the server when it is `''`. */
 export const scriptsOn = (client: Redis, epochKey: string) => {
   const run = async (
-    name: keyof typeof scripts,
+    name: 'peek' | 'refund',
     head: readonly (string | number)[],
     charges: readonly ScriptCharge[],
-    otherKeys: readonly string[] = [],
-  ) =>
+  ): Promise<number | number[]> =>
     (await scripts[name].run(
       client,
-      [...charges.map(([key]) => key), ...otherKeys],
+      charges.map(([key]) => key),
       [...head, ...charges.flatMap(([, ...numbers]) => numbers)],
-    )) as number[];
-  const consumeWithEpoch = (epoch: string, now: number | '', id: string, ...charges: readonly ScriptCharge[]) =>
-    run('consume', [now, id], charges, [epoch]);
+    )) as number | number[];
+  /** Many requests in one call. */
+  const consumeAll = async (epoch: string, now: number | '', requests: readonly ScriptRequest[]) => {
+    const plans = requests.map(([, ...charges]) => charges.flatMap(([, ...numbers]) => numbers).join(' '));
+    const keys = requests.flatMap(([, ...charges]) => charges.map(([key]) => key));
+    const args = [now, plans.length, ...plans, ...requests.flatMap(([id], i) => [id, i + 1])];
+    const reply = (await scripts.consume.run(client, [...keys, epoch], args)) as (number | string)[];
+    const [decidedAt, began] = reply.splice(-2) as [number, number];
+    const answers = requests.map(([, ...charges]): ScriptAnswer => {
+      const code = reply.shift()!;
+      if (typeof code === 'string') return code;
+      const readings = charges.flatMap(([, , windowMs]) =>
+        code === 1 ? [Number(reply.shift()), windowMs, 0] : (reply.splice(0, 3) as number[]),
+      );
+      return [Math.min(code, 1), ...readings];
+    });
+    return { answers, decidedAt, began };
+  };
   return {
-    /** The reply without its epoch. */
-    consume: async (now: number | '', id: string, ...charges: readonly ScriptCharge[]) =>
-      (await consumeWithEpoch(epochKey, now, id, ...charges)).slice(0, -1),
-    consumeWithEpoch,
-    peek: (now: number | '', ...charges: readonly ScriptCharge[]) => run('peek', [now], charges),
+    consumeAll,
+    /** One request: its verdict, the moment, and the readings. */
+    consume: async (now: number | '', id: string, ...charges: readonly ScriptCharge[]) => {
+      const { answers, decidedAt } = await consumeAll(epochKey, now, [[id, ...charges]]);
+      const [answer] = answers;
+      if (typeof answer === 'string') throw new Error(answer);
+      return [answer![0], decidedAt, ...answer!.slice(1)];
+    },
+    peek: async (now: number | '', ...charges: readonly ScriptCharge[]) => {
+      const [verdict, ...readings] = (await run('peek', [now], charges)) as number[];
+      return [verdict, now, ...readings];
+    },
     refund: (now: number | '', id: string, ...charges: readonly ScriptCharge[]) => run('refund', [now, id], charges),
     raw: (name: keyof typeof scripts, keys: readonly string[], args: readonly (string | number)[]) =>
       scripts[name].run(client, keys, args),

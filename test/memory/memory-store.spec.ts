@@ -95,11 +95,8 @@ describe('what a MemoryStore is told of admissions elsewhere', () => {
   it('counts in the window, by its own moments', async () => {
     const { clock, store, remaining } = setUp();
     const budget = charge({ limit: 10, windowMs: 100 });
-    const admissions = [
-      { at: 950, units: 2 },
-      { at: 990, units: 3 },
-    ];
-    store.include(budget, admissions);
+    store.include(budget, { part: 1, at: 950, units: 2 });
+    store.include(budget, { part: 2, at: 990, units: 3 });
     expect(await remaining(budget)).toBe(5);
     clock.advance(50);
     expect(await remaining(budget)).toBe(7);
@@ -107,19 +104,31 @@ describe('what a MemoryStore is told of admissions elsewhere', () => {
     expect(await remaining(budget)).toBe(10);
   });
 
-  it('counts again when it is told of more', async () => {
+  it('counts again when it is told of more of the same part', async () => {
     const { store, remaining } = setUp();
     const budget = charge({ limit: 10 });
-    for (let i = 0; i < 2; i++) store.include(budget, [{ at: 1_000, units: 1 }]);
+    for (let i = 0; i < 2; i++) store.include(budget, { part: 1, at: 1_000, units: 1 });
     expect(await remaining(budget)).toBe(8);
   });
 
-  it('takes no room where there is none, but for keys that it tracks and those that no client chooses', async () => {
-    const { store, remaining } = setUp(1);
+  it('takes back units of the part that they were included as of, and of no other', async () => {
+    const { store, remaining } = setUp();
+    const budget = charge({ limit: 10 });
+    store.include(budget, { part: 1, at: 999, units: 3 });
+    store.include(budget, { part: 2, at: 1_000, units: 3 });
+    store.exclude({ ...budget, cost: 2 }, 1);
+    expect(await remaining(budget)).toBe(6);
+    store.exclude({ ...budget, cost: 2 }, 1);
+    store.exclude(budget, 7);
+    expect(await remaining(budget)).toBe(7);
+  });
+
+  it('has room for keys that it tracks, for those that no client chooses, and for others up to its bound', async () => {
+    const { store } = setUp(1);
     const [known, other, method] = [charge(), charge(), charge({ isAlwaysTracked: true })];
+    expect(store.hasRoomFor(other)).toBe(true);
     await store.consume({ id: 'a', charges: [known] });
-    for (const budget of [known, other, method]) store.include(budget, [{ at: 1_000, units: 1 }]);
-    expect([await remaining(known), await remaining(other), await remaining(method)]).toEqual([1, 3, 2]);
+    expect([known, other, method].map((budget) => store.hasRoomFor(budget))).toEqual([true, false, true]);
   });
 });
 

@@ -73,7 +73,7 @@ describe('a server that forgets its scripts every 20 ms', () => {
       expect(outcome.errors).toEqual([]);
       expect(outcome.admittedAt).toHaveLength(5_000);
       const stats = await admin.info('errorstats');
-      expect(Number(/errorstat_NOSCRIPT:count=(\d+)/.exec(stats)?.[1])).toBeGreaterThan(100);
+      expect(Number(/errorstat_NOSCRIPT:count=(\d+)/.exec(stats)?.[1])).toBeGreaterThan(10);
     },
     SLOW,
   );

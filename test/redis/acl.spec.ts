@@ -133,7 +133,7 @@ describe('a user of Redis with few rights', () => {
   it.each(Object.entries<Work>(WORK))('may %s', async (_, work) => {
     await work(await open(ALL), admin);
     expect(await refused()).toEqual([]);
-    expect(events).toEqual([]);
+    expect(events.filter(({ type }) => type !== 'forgot')).toEqual([]);
   });
 
   it.each(NEEDED)('needs %s: without it, the store cannot %s', async (command, work) => {

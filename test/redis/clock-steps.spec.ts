@@ -62,7 +62,7 @@ describe('a step of the server’s clock', () => {
         [0, 0, 0],
         [-5_000, 0, 0],
       ],
-      [-5_000],
+      [-4_999],
     ],
     [
       'is told once',
@@ -72,7 +72,7 @@ describe('a step of the server’s clock', () => {
         [5_000, 1, 1],
         [5_000, 1, 1],
       ],
-      [4_998],
+      [4_997],
     ],
     [
       'is told by what it is at least, when replies take their time',
@@ -80,7 +80,7 @@ describe('a step of the server’s clock', () => {
         [0, 0, 200],
         [5_000, 0, 100],
       ],
-      [4_900],
+      [4_899],
     ],
     [
       'is not told below half a second',
@@ -97,7 +97,7 @@ describe('a step of the server’s clock', () => {
         [1_000, 0, 0],
         [0, 0, 0],
       ],
-      [1_000, -1_000],
+      [1_000, -999],
     ],
   ])('%s', (_, replies, told) => {
     expect(stepsTold(replies)).toEqual(told);

@@ -76,22 +76,28 @@ describe('a Redis that forgets', () => {
     expect(events).toEqual(expect.arrayContaining(['warning', 'forgot some']));
   });
 
-  it('begins a second budget where that is accepted, and none where it is fenced', async () => {
+  it('begins a second budget where that is accepted, but for what a process counts itself, and none where it is fenced', async () => {
     const budget = charge({ limit: 3, windowMs: 60_000 });
     const admittedOf = async (times: number): Promise<number> => {
       const decisions = [];
       for (let i = 0; i < times; i++) decisions.push(await consume(budget));
       return decisions.filter(({ allowed }) => allowed).length;
     };
-    await open();
-    expect(await admittedOf(5)).toBe(3);
+    await open({ onStoreError: 'allow' });
+    expect(await admittedOf(3)).toBe(3);
     await admin.flushall();
     expect(await admittedOf(5)).toBe(3);
     await store.close?.();
 
+    await open({ keyPrefix: 'local' });
+    expect(await admittedOf(3)).toBe(3);
+    await admin.flushall();
+    expect(await admittedOf(5)).toBe(0);
+    await store.close?.();
+
     await open({ onMemoryLoss: 'fence', keyPrefix: 'fenced' });
     await admin.set('fenced:epoch', '1', 'PX', 60_000);
-    expect(await admittedOf(5)).toBe(3);
+    expect(await admittedOf(3)).toBe(3);
     await admin.flushall();
     expect(await admittedOf(5)).toBe(0);
   });

@@ -58,9 +58,9 @@ describe('a script', () => {
   it('is not sent again for any other error', async () => {
     const script = new LuaScript('consume');
     await script.load(client);
-    await client.set('text', 'x');
+    await client.hset('epoch', 'a', 'b');
     const before = await callsOf('eval');
-    await expect(script.run(client, ['text', 'epoch'], ['', 'a', 1, 1_000, 1])).rejects.toThrow('WRONGTYPE');
+    await expect(script.run(client, ['log', 'epoch'], ['', 1, '1 1000 1', 'a', 1])).rejects.toThrow('WRONGTYPE');
     expect(await callsOf('eval')).toEqual(before);
   });
 });

@@ -205,28 +205,69 @@ describe('a watch', () => {
     expect(events).toEqual(['forgot latest']);
   });
 
-  it('tells of what was evicted since it looked first, or by a server that came later', async () => {
+  it('trusts a server no more that comes back after another one', async () => {
+    const client = new InfoClient();
+    client.servers = [{ run_id: 'a' }];
+    await follow(client);
+    for (const run_id of ['b', 'a']) {
+      await connect(client, { run_id });
+      pass(5);
+      expect(decided()).toBe(5);
+      pass(60_000);
+    }
+  });
+
+  it('trusts the others when a server is added', async () => {
+    const client = new InfoCluster();
+    client.servers = [{ run_id: 'first' }];
+    await follow(client);
+    await connect(client, { run_id: 'first' }, { run_id: 'added', evicted_keys: '5' });
+    expect(decided()).toBeGreaterThan(1_000_000);
+    expect(events).toEqual([]);
+  });
+
+  it('is sure of nothing from the moment a node is lost until it knows who is there', async () => {
+    const client = new InfoCluster();
+    client.servers = [{ run_id: 'first' }, { run_id: 'second' }];
+    await follow(client);
+    client.emit('-node');
+    pass(3);
+    expect(decided()).toBe(3);
+    await read();
+    expect(decided()).toBeGreaterThan(1_000_000);
+    client.servers = [{ run_id: 'first' }, { run_id: 'third' }];
+    client.emit('-node');
+    await read();
+    pass(4);
+    expect(decided()).toBe(4);
+    expect(events).toEqual(['forgot latest']);
+  });
+
+  it('tells of what was evicted since it looked first at a server, once an hour', async () => {
     const client = new InfoClient();
     client.servers = [{ run_id: 'first', evicted_keys: '7' }];
     await follow(client);
     expect(events).toEqual([]);
     await connect(client, { run_id: 'first', evicted_keys: '9' });
     expect(events).toEqual(['forgot some']);
-    pass(10_000);
-    await connect(client, { run_id: 'first', evicted_keys: '9' });
-    expect(events).toEqual(['forgot some']);
+    expect(decided()).toBe(0);
     await connect(client, { run_id: 'second', evicted_keys: '1' });
-    expect(events).toEqual(['forgot some', 'forgot some']);
+    pass(3_599_999);
+    await connect(client, { run_id: 'second', evicted_keys: '2' });
+    expect(events).toEqual(['forgot some']);
+    pass(1);
+    await connect(client, { run_id: 'second', evicted_keys: '3' });
+    expect(events.filter((event) => event === 'forgot some')).toHaveLength(2);
   });
 
-  it('tells of steps of a clock, one server apart from another, and not again for ten seconds', () => {
+  it('tells of steps of a clock, one server apart from another, and not again for a minute', () => {
     for (const epochKey of ['a', 'b']) decided(epochKey === 'a' ? 0 : 60_000, epochKey);
     decided(0, 'a');
     expect(events).toEqual([]);
     decided(5_000, 'a');
     decided(65_000, 'b');
     expect(events).toEqual(['clock-stepped 5000']);
-    pass(9_999);
+    pass(59_999);
     decided(0, 'a');
     expect(events).toEqual(['clock-stepped 5000']);
     pass(1);

@@ -1,0 +1,126 @@
+import { logName, type Charge } from '../core/charge.ts';
+import { denialBy, type Budget, type Decision, type Denied, type Preview, type Refusal } from '../core/decision.ts';
+import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
+import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
+
+/** The longest that a refusal is remembered, milliseconds: so late a refund or reset of another process is noticed. */
+const LONGEST_MS = 1_000;
+/** Logs that something is known of at most, whatever keys clients choose; the oldest goes first. */
+const MOST_KNOWN = 10_000;
+
+/** All moments are milliseconds of this process. */
+interface Remembered {
+  readonly refusal: Refusal;
+  /** Until then, the store would refuse. */
+  readonly until: number;
+  /** When the answer came, and its times began to count for the caller. */
+  readonly receivedAt: number;
+}
+
+/** Something was given back at this moment: refusals that were asked for before do not hold any more. */
+interface Forgotten {
+  readonly forgottenAt: number;
+}
+
+/**
+ * Answers from memory what the store would refuse: a refusal tells until when, if nobody gives anything back. It is
+ * remembered for the same key, limit and cost until that moment, counted from the time of asking, and for a second at
+ * most; and forgotten when this process refunds or resets. So nothing is admitted that the store would not admit, and
+ * what another process gives back is noticed a second late at most.
+ *
+ * An id that was admitted before is refused like any other while such a refusal is remembered.
+ */
+export class RefusalCacheStore implements SupervisedStore {
+  readonly #inner: SupervisedStore;
+  readonly #now: () => number;
+  /** By the name of the log, in the order in which they came. */
+  readonly #known = new Map<string, Remembered | Forgotten>();
+
+  /** @param now milliseconds, for tests */
+  constructor(inner: SupervisedStore, now: () => number = () => performance.now()) {
+    this.#inner = inner;
+    this.#now = now;
+  }
+
+  consume(request: ConsumeRequest): Promise<Decision> {
+    const askedAt = this.#now();
+    const denied = this.#known.size > 0 ? this.#remembered(request.charges, askedAt) : undefined;
+    return denied ? Promise.resolve(denied) : this.#ask(request, askedAt);
+  }
+
+  peek(charges: readonly Charge[]): Promise<Preview> {
+    return this.#inner.peek(charges);
+  }
+
+  refund(request: RefundRequest): Promise<void> {
+    this.#forget(request.charges);
+    return this.#inner.refund(request);
+  }
+
+  reset(charges: readonly Charge[]): Promise<void> {
+    this.#forget(charges);
+    return this.#inner.reset(charges);
+  }
+
+  health(): StoreHealth {
+    return this.#inner.health();
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close?.();
+  }
+
+  async #ask(request: ConsumeRequest, askedAt: number): Promise<Decision> {
+    const decision = await this.#inner.consume(request);
+    // What this process refuses in an outage, the store may admit when it is back.
+    if (!decision.allowed && this.#inner.health().state === 'available') this.#remember(decision, askedAt);
+    return decision;
+  }
+
+  #remember({ refusedBy }: Denied, askedAt: number): void {
+    const receivedAt = this.#now();
+    for (const refusal of refusedBy) {
+      const { retryAfterMs } = refusal;
+      if (retryAfterMs === undefined) continue;
+      const name = logName(refusal);
+      const known = this.#known.get(name);
+      if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
+      this.#set(name, { refusal, until: askedAt + Math.min(retryAfterMs, LONGEST_MS), receivedAt });
+    }
+  }
+
+  #remembered(charges: readonly Charge[], now: number): Denied | undefined {
+    const refusals = charges.flatMap((charge): Refusal[] => {
+      const known = this.#known.get(logName(charge));
+      if (!known || 'forgottenAt' in known || now >= known.until) return [];
+      const { limit, cost } = known.refusal;
+      // For another limit or cost there may be room, or another time at which there is.
+      if (limit !== charge.limit || cost !== charge.cost) return [];
+      return [{ ...known.refusal, ...charge, ...timesAt(known, now) }];
+    });
+    return denialBy(refusals, refusals.map(budgetOf));
+  }
+
+  #forget(charges: readonly Charge[]): void {
+    const forgottenAt = this.#now();
+    for (const charge of charges) this.#set(logName(charge), { forgottenAt });
+  }
+
+  #set(name: string, value: Remembered | Forgotten): void {
+    this.#known.delete(name);
+    if (this.#known.size >= MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(name, value);
+  }
+}
+
+function budgetOf(refusal: Refusal): Budget {
+  const { retryAfterMs, ...budget } = refusal;
+  void retryAfterMs;
+  return budget;
+}
+
+/** What is left of the times that a refusal told, at least a millisecond. */
+function timesAt({ refusal, receivedAt }: Remembered, now: number): { resetAfterMs: number; retryAfterMs: number } {
+  const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
+  return { resetAfterMs: leftOf(refusal.resetAfterMs), retryAfterMs: leftOf(refusal.retryAfterMs!) };
+}

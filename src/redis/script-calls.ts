@@ -1,0 +1,148 @@
+import { mergeCharges, type Charge } from '../core/charge.ts';
+import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Reading } from '../core/decision.ts';
+import { StoreUnavailableError } from '../core/errors.ts';
+import type { ConsumeRequest } from '../core/rate-limit-store.ts';
+
+/** A request as consume.lua takes it: its charges merged into logs. */
+export interface Asked {
+  readonly request: ConsumeRequest;
+  readonly logs: ReturnType<typeof mergeCharges>;
+}
+
+export const asked = (request: ConsumeRequest): Asked => ({ request, logs: mergeCharges(request.charges) });
+
+/** The answers of one call, and what the server told of itself. */
+export interface Answers {
+  /** One for each request: its decision, or the text of the error that it failed with. */
+  readonly decisions: readonly (Decision | string)[];
+  /** The moment of the decisions, microseconds. */
+  readonly decidedAt: number;
+  /** The epoch, microseconds. */
+  readonly began: number;
+}
+
+/** KEYS but for the epoch, and ARGV but for the moment, as the head of consume.lua describes them. */
+export function encodeCall(
+  requests: readonly Asked[],
+  keyOf: (charge: Charge) => string,
+): { readonly keys: string[]; readonly args: (string | number)[] } {
+  const keys: string[] = [];
+  const pairs: (string | number)[] = [];
+  const plans = new Map<string, number>();
+  for (const { request, logs } of requests) {
+    let plan = '';
+    for (const charge of logs.merged) {
+      keys.push(keyOf(charge));
+      plan += `${plan && ' '}${charge.limit} ${charge.windowMs} ${charge.cost}`;
+    }
+    let number = plans.get(plan);
+    if (number === undefined) plans.set(plan, (number = plans.size + 1));
+    pairs.push(request.id, number);
+  }
+  return { keys, args: [plans.size, ...plans.keys(), ...pairs] };
+}
+
+/** How consume.lua begins the answer to a request. */
+const REFUSED = 0;
+const ADMITTED = 1;
+const ADMITTED_BEFORE = 2;
+
+/**
+ * The reply of consume.lua. Clients can be set to give numbers as strings. Anything else is no decision, and never taken
+ * for one.
+ *
+ * @throws StoreUnavailableError
+ */
+export function parseReply(reply: unknown, requests: readonly Asked[]): Answers {
+  const values = new Values(reply, 2);
+  const decisions: (Decision | string)[] = [];
+  const { decidedAt, began } = values.last();
+  for (const each of requests) {
+    const code = values.next();
+    decisions.push(typeof code === 'string' ? code : decisionOf(each, code, values, decidedAt));
+  }
+  values.expectEnd();
+  return { decisions, decidedAt, began };
+}
+
+/** The reply of peek.lua: the readings of the charges. @throws StoreUnavailableError */
+export function parsePeek(
+  reply: unknown,
+  charges: readonly Charge[],
+  logs: ReturnType<typeof mergeCharges>,
+): readonly Reading[] {
+  const values = new Values(reply, 0);
+  const verdict = values.number();
+  const found = logs.merged.map(() => values.reading());
+  values.expectEnd();
+  const readings = readingsOfCharges(charges, logs, found);
+  if (verdict !== (found.some(({ refusal }) => refusal) ? 0 : 1)) throw noDecision();
+  return readings;
+}
+
+function decisionOf({ request, logs }: Asked, code: number, values: Values, decidedAt: number): Decision {
+  if (code !== REFUSED && code !== ADMITTED && code !== ADMITTED_BEFORE) throw noDecision();
+  const found = logs.merged.map(({ windowMs }): Reading => {
+    if (code === ADMITTED) return { remaining: values.number(), resetAfterMs: windowMs };
+    return values.reading();
+  });
+  const { id, charges } = request;
+  const readings = readingsOfCharges(charges, logs, found);
+  if (code !== REFUSED) return { allowed: true, id, budgets: budgetsOf(charges, readings), receipt: String(decidedAt) };
+  const denial = denialOf(charges, readings);
+  if (!denial) throw noDecision();
+  return denial;
+}
+
+/** The values of a reply, one after another. */
+class Values {
+  readonly #values: readonly unknown[];
+  #next = 0;
+
+  readonly #end: number;
+
+  /** @param tail so many values stand at the end, apart from the others */
+  constructor(reply: unknown, tail: number) {
+    if (!Array.isArray(reply) || reply.length < tail) throw noDecision();
+    this.#values = reply;
+    this.#end = reply.length - tail;
+  }
+
+  /** The tail of consume.lua. */
+  last(): { readonly decidedAt: number; readonly began: number } {
+    const [decidedAt, began] = this.#values.slice(this.#end).map(Number) as [number, number];
+    if (!Number.isFinite(decidedAt) || !Number.isFinite(began)) throw noDecision();
+    return { decidedAt, began };
+  }
+
+  /** A number, or a text that is none. */
+  next(): number | string {
+    const value = this.#values[this.#next++];
+    if (typeof value === 'number') return value;
+    if (typeof value !== 'string' || value === '') throw noDecision();
+    const number = Number(value);
+    return Number.isNaN(number) ? value : number;
+  }
+
+  number(): number {
+    const value = this.next();
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw noDecision();
+    return value;
+  }
+
+  /** What is left of a log and when, of a request that was not simply admitted. */
+  reading(): Reading {
+    const remaining = this.number();
+    const resetAfterMs = this.number();
+    const retryAfterMs = this.number();
+    if (retryAfterMs === 0) return { remaining, resetAfterMs };
+    return { remaining, resetAfterMs, refusal: retryAfterMs < 0 ? {} : { retryAfterMs } };
+  }
+
+  expectEnd(): void {
+    if (this.#next !== this.#end) throw noDecision();
+  }
+}
+
+const noDecision = (): StoreUnavailableError =>
+  new StoreUnavailableError('unknown', 'Redis: the reply of the script is no decision');

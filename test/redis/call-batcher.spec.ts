@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { CallBatcher } from '../../src/redis/call-batcher.ts';
+import type { Asked } from '../../src/redis/script-calls.ts';
+import type { Decision } from '../../src/core/decision.ts';
+import { charge } from '../contract/store-contract.ts';
+import { eventually } from '../support/eventually.ts';
+
+type Answers = readonly (Decision | Error)[];
+interface Call {
+  readonly ids: readonly string[];
+  readonly answer: (answers?: Answers) => void;
+  readonly fail: (error: Error) => void;
+}
+
+const allowed = (id: string): Decision => ({ allowed: true, id, budgets: [] });
+
+const setUp = () => {
+  const calls: Call[] = [];
+  const batcher = new CallBatcher(
+    (requests: readonly Asked[]) =>
+      new Promise((resolve, reject) => {
+        const ids = requests.map(({ request }) => request.id);
+        calls.push({ ids, answer: (answers = ids.map(allowed)) => resolve(answers), fail: reject });
+      }),
+  );
+  const ask = (id: string, cost = 1, withinMs?: number) =>
+    batcher.decide({ id, charges: [charge({ cost, limit: 100 })], ...(withinMs !== undefined && { withinMs }) });
+  const askMany = (prefix: string, count: number, cost = 1) =>
+    Array.from({ length: count }, (_, i) => ask(`${prefix}${i}`, cost));
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return { calls, ask, askMany, turn };
+};
+
+describe('a batcher of calls', () => {
+  it('sends the requests of one turn in one call, in their order', async () => {
+    const { calls, askMany, turn } = setUp();
+    const answers = askMany('a', 5);
+    expect(calls).toEqual([]);
+    await turn();
+    expect(calls.map(({ ids }) => ids)).toEqual([['a0', 'a1', 'a2', 'a3', 'a4']]);
+    calls[0]!.answer();
+    expect(await Promise.all(answers)).toEqual(['a0', 'a1', 'a2', 'a3', 'a4'].map(allowed));
+  });
+
+  it('sends the requests of the next turn in another one, without waiting for the first', async () => {
+    const { calls, ask, turn } = setUp();
+    void ask('a');
+    await turn();
+    void ask('b');
+    await turn();
+    expect(calls.map(({ ids }) => ids)).toEqual([['a'], ['b']]);
+  });
+
+  it.each([
+    [100, 1, [64, 36]],
+    [10, 30, [2, 2, 2, 2]],
+    [3, 100, [1, 1, 1]],
+  ])('of %d requests of %d units sends as many at once as hold the server up for a short time', async (...one) => {
+    const [count, cost, sizes] = one;
+    const { calls, askMany, turn } = setUp();
+    void askMany('a', count, cost);
+    await turn();
+    expect(calls.map(({ ids }) => ids.length)).toEqual(sizes);
+  });
+
+  it('lets four calls wait for their replies, and sends the rest as replies come', async () => {
+    const { calls, askMany, turn } = setUp();
+    const answers = askMany('a', 400);
+    await turn();
+    expect(calls).toHaveLength(4);
+    calls[0]!.answer();
+    await eventually(async () => calls.length === 5);
+    for (let i = 1; i < 7; i++) {
+      await eventually(async () => calls.length > i);
+      calls[i]!.answer();
+    }
+    expect((await Promise.all(answers)).map((answer) => answer.allowed && answer.id)).toEqual(
+      Array.from({ length: 400 }, (_, i) => `a${i}`),
+    );
+  });
+
+  it('does not send what nobody waits for any more', async () => {
+    const { calls, ask, askMany, turn } = setUp();
+    void askMany('a', 256);
+    await turn();
+    const late = ask('late', 1, 5);
+    const patient = ask('patient', 1, 60_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    calls[0]!.answer();
+    await expect(late).rejects.toMatchObject({ name: 'StoreUnavailableError', kind: 'timeout' });
+    await eventually(async () => calls.length === 5);
+    expect(calls[4]!.ids).toEqual(['patient']);
+    calls[4]!.answer();
+    expect(await patient).toEqual(allowed('patient'));
+  });
+
+  it('passes the failure of one request to its caller alone', async () => {
+    const { calls, askMany, turn } = setUp();
+    const [a, b, c] = askMany('a', 3);
+    await turn();
+    calls[0]!.answer([allowed('a0'), new Error('of its own'), allowed('a2')]);
+    expect(await a).toEqual(allowed('a0'));
+    await expect(b).rejects.toThrow('of its own');
+    expect(await c).toEqual(allowed('a2'));
+  });
+
+  it('passes the failure of a call to all its callers, and goes on', async () => {
+    const { calls, askMany, turn } = setUp();
+    const answers = askMany('a', 3);
+    await turn();
+    const error = new Error('the call failed');
+    calls[0]!.fail(error);
+    expect(await Promise.allSettled(answers)).toEqual(answers.map(() => ({ status: 'rejected', reason: error })));
+    const [next] = askMany('b', 1);
+    await turn();
+    calls[1]!.answer();
+    expect(await next).toEqual(allowed('b0'));
+  });
+});
