@@ -108,7 +108,8 @@ export class MemoryStore implements RateLimitStore {
 
   /** Whether the key is tracked, or may be. */
   hasRoomFor(charge: Charge): boolean {
-    return this.#find(charge) !== undefined || charge.isAlwaysTracked === true || this.#size < this.#maxKeys;
+    if (this.#find(charge) !== undefined || charge.isAlwaysTracked === true) return true;
+    return this.#fits(1, this.#now());
   }
 
   /** Counts units that were admitted elsewhere at this moment, not before anything that is counted already. */
@@ -157,12 +158,17 @@ export class MemoryStore implements RateLimitStore {
     if (logs.size === 0) this.#logsByWindow.delete(windowMs);
   }
 
+  /** Whether so many more keys may be tracked, when those that expired are forgotten. */
+  #fits(more: number, now: number): boolean {
+    if (this.#size + more <= this.#maxKeys) return true;
+    for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
+    return this.#size + more <= this.#maxKeys;
+  }
+
   #assertRoom(charges: readonly Charge[], now: number): void {
     const isNew = (charge: Charge): boolean => !charge.isAlwaysTracked && !this.#find(charge);
     const untracked = new Set(charges.filter(isNew).map(logName));
     if (untracked.size === 0) return;
-    if (this.#size + untracked.size <= this.#maxKeys) return;
-    for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
-    if (this.#size + untracked.size > this.#maxKeys) throw new StoreFullError(untracked, this.#maxKeys);
+    if (!this.#fits(untracked.size, now)) throw new StoreFullError(untracked, this.#maxKeys);
   }
 }

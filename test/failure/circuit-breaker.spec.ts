@@ -39,6 +39,25 @@ describe('a circuit breaker', () => {
     expect(breaker.state).toBe('open');
   });
 
+  it('counts a failure anew after a success, however soon it comes', () => {
+    const { breaker, clock } = setUp();
+    breaker.failed();
+    breaker.succeeded();
+    fail(breaker, clock, 5);
+    expect(breaker.state).toBe('open');
+  });
+
+  it('ends a trial that fails right after a call from before', () => {
+    const { breaker, clock } = setUp();
+    fail(breaker, clock, 5);
+    clock.advance(199);
+    breaker.failed();
+    clock.advance(1);
+    expect(breaker.admits()).toBe(true);
+    breaker.failed();
+    expect(breaker.state).toBe('open');
+  });
+
   it('does not open at failures with successes between them', () => {
     const { breaker, clock } = setUp();
     for (let i = 0; i < 10; i++) {

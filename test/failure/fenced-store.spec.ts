@@ -46,7 +46,7 @@ const setUp = (instances?: number) => {
     return count;
   };
   const forget = (): void => void (inner.began = clock.now());
-  return { clock, inner, consume, admitted, forget };
+  return { clock, inner, local, consume, admitted, forget };
 };
 
 describe('a fence', () => {
@@ -109,5 +109,16 @@ describe('a fence', () => {
     expect(await admitted(10, budget)).toBe(0);
     clock.advance(100);
     expect(await admitted(20, budget)).toBe(10);
+  });
+
+  it('takes no share for a call that this process may not admit, since it decided alone before', async () => {
+    const { consume, clock, forget, inner, local } = setUp(1);
+    const [short, long] = [charge({ windowMs: 100, limit: 1 }), charge({ windowMs: 1_000, limit: 4 })];
+    forget();
+    clock.advance(100);
+    await local.consume({ id: 'alone', charges: [short] });
+    expect(await consume(long, short)).toMatchObject({ allowed: false, refusedBy: [{ key: short.key }] });
+    expect(inner.refunded).toEqual(['c0']);
+    expect((await local.peek([long])).budgets).toMatchObject([{ remaining: 4 }]);
   });
 });

@@ -34,6 +34,21 @@ describe('a store of somebody else', () => {
     await expect(store.reset(request.charges)).rejects.toMatchObject(unavailable);
   });
 
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a yes without budgets', { allowed: true, id: 'a' }],
+    ['budgets without a verdict', { id: 'a', budgets: [] }],
+    ['a verdict that is a text', { allowed: 'yes', budgets: [], refusedBy: [{}] }],
+    ['a refusal by nothing', { allowed: false, budgets: [], refusedBy: [] }],
+    ['a refusal that does not say by what', { allowed: false, budgets: [] }],
+  ])('cannot decide when it answers %s', async (_, answer) => {
+    const inner = { ...failingWith(undefined), consume: async () => answer, peek: async () => answer };
+    const store = new ForeignStore(inner as RateLimitStore);
+    const unavailable = { name: 'StoreUnavailableError', kind: 'unknown' };
+    await expect(store.consume(request)).rejects.toMatchObject(unavailable);
+    await expect(store.peek(request.charges)).rejects.toMatchObject(unavailable);
+  });
+
   it('is decided for by its policy', async () => {
     const store = await createRateLimitStore({
       store: failingWith(new TypeError('fetch failed')),

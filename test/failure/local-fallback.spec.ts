@@ -84,6 +84,23 @@ describe('the share of a process', () => {
   });
 });
 
+describe('a store that may have forgotten', () => {
+  it.each([
+    { memoryAgeMs: 999, isObjectedTo: true },
+    { memoryAgeMs: 1_000, isObjectedTo: false },
+  ])(
+    'is believed when it kept its data for a whole window: $memoryAgeMs of 1000 ms',
+    async ({ memoryAgeMs, isObjectedTo }) => {
+      const { clock, local } = setUp();
+      const budget = charge({ limit: 1, windowMs: 1_000 });
+      expect(await local.confirm('a', [budget], local.now(), Infinity)).toBeUndefined();
+      clock.advance(1);
+      const objection = await local.confirm('b', [budget], local.now(), memoryAgeMs);
+      expect(objection?.allowed).toBe(isObjectedTo ? false : undefined);
+    },
+  );
+});
+
 describe('a process that tracks as many keys as it may', () => {
   it('admits the others, and reports each call with their names', async () => {
     const { consume, full, local } = setUp({ maxKeys: 1 });
@@ -109,6 +126,15 @@ describe('a process that tracks as many keys as it may', () => {
     expect((await consume(method)).allowed).toBe(true);
     expect((await consume(method)).allowed).toBe(false);
     expect(full).toHaveLength(2);
+  });
+
+  it('tracks no other key, though the store admitted a call of it', async () => {
+    const { consume, full, local } = setUp({ maxKeys: 1 });
+    const [known, other] = [charge({ limit: 1 }), charge({ limit: 1 })];
+    await consume(known);
+    expect(await local.confirm('stored', [other], local.now(), Infinity)).toBeUndefined();
+    expect(await consume(other)).toMatchObject({ allowed: true, budgets: [] });
+    expect(full).toHaveLength(1);
   });
 
   it('tracks others when those have left their windows', async () => {

@@ -136,6 +136,18 @@ describe('a store that fails and comes back', () => {
     expect(guarded.circuit).toBe('closed');
   });
 
+  it('finds room for what the store admitted where keys that were decided here have expired', async () => {
+    const { clock, link, consume } = setUp({ maxKeys: 1 });
+    link.failure = 'connection';
+    await consume(charge({ windowMs: 10 }));
+    link.failure = undefined;
+    clock.advance(10);
+    const budget = charge({ limit: 1 });
+    await consume(budget);
+    link.failure = 'connection';
+    expect((await consume(budget)).allowed).toBe(false);
+  });
+
   it('gives calls back that time out together, though the circuit opens meanwhile', async () => {
     const clock = new ManualClock();
     const link = new FailingLink(new MemoryStore({ now: clock.now }));

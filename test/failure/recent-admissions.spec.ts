@@ -78,11 +78,22 @@ describe('what a store admitted lately', () => {
   it('has no room for new keys beyond a hundred thousand counts, but for those that no client chooses', () => {
     const recent = new RecentAdmissions();
     for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);
-    const method = charge({ isAlwaysTracked: true });
+    const method = charge({ isAlwaysTracked: true, windowMs: WINDOW_MS });
     recent.record([budget, method], START);
     recent.record([charge({ key: 'k7', windowMs: WINDOW_MS })], START);
     expect([unitsOf(recent, budget, START), unitsOf(recent, method, START)]).toEqual([0, 1]);
-    expect(unitsOf(recent, charge({ key: 'k7', windowMs: WINDOW_MS }), START)).toBe(2);
+    recent.record([charge({ key: 'k7', windowMs: WINDOW_MS })], START + 20);
+    expect(unitsOf(recent, charge({ key: 'k7', windowMs: WINDOW_MS }), START + 20)).toBe(3);
+  });
+
+  it('has room for a thousand windows of different lengths, and for others when one of them is over', () => {
+    const recent = new RecentAdmissions();
+    const ofWindow = (windowMs: number): Charge => ({ ...budget, windowMs });
+    for (let i = 0; i < 1_000; i++) recent.record([ofWindow(1_000 + i)], START);
+    expect(recent.record([ofWindow(5_000)], START)).toBe(false);
+    expect(unitsOf(recent, ofWindow(5_000), START)).toBe(0);
+    expect(recent.record([ofWindow(5_000)], START + 3_000)).toBe(true);
+    expect(unitsOf(recent, ofWindow(5_000), START + 3_000)).toBe(1);
   });
 
   it('has room again when parts of any window are over', () => {
@@ -125,6 +136,14 @@ describe('what is given back of it', () => {
     record(recent, 1, START + 2 * WINDOW_MS);
     giveBack(recent, 'a', 1, START, START + 2 * WINDOW_MS);
     expect(unitsOf(recent, budget, START + 2 * WINDOW_MS)).toBe(1);
+  });
+
+  it('is nothing when it has left the window though its part has not', () => {
+    const recent = new RecentAdmissions();
+    record(recent, 1, START);
+    record(recent, 1, START + 19);
+    giveBack(recent, 'a', 1, START, START + WINDOW_MS + 2);
+    expect(unitsOf(recent, budget, START + WINDOW_MS + 2)).toBe(2);
   });
 
   it('is told when it was handed out, once, and taken from nothing that was counted since', () => {

@@ -33,6 +33,14 @@ describe('the epoch of a server', () => {
     expect(await client.get(epoch)).toBe(String(T));
   });
 
+  it('does not begin with a call that failed', async () => {
+    const { epoch, log } = setUp();
+    await client.set(log, 'x', 'PX', DAY_MS);
+    const { answers, began } = await consumeAll(epoch, T, [['a', [log, 3, 100, 1]]]);
+    expect([answers, began]).toEqual([[expect.stringContaining('WRONGTYPE')], T]);
+    expect(await client.exists(epoch)).toBe(0);
+  });
+
   it('is kept to the microsecond, by the clock of the server', async () => {
     const { epoch, began } = setUp();
     const found = await began('');

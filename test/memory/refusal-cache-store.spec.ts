@@ -65,6 +65,21 @@ describe('a refusal', () => {
     expect(inner.asked).toBe(3);
   });
 
+  it('holds from the moment of asking, however late its answer comes', async () => {
+    const { clock, inner, consume, budget } = setUp();
+    await consume(budget);
+    let open = (): void => undefined;
+    inner.gate = new Promise((resolve) => (open = resolve));
+    const refused = consume(budget);
+    clock.advance(100);
+    open();
+    expect(await refused).toMatchObject({ allowed: false, retryAfterMs: 500 });
+    clock.advance(399);
+    expect((await consume(budget)).allowed).toBe(false);
+    clock.advance(1);
+    expect((await consume(budget)).allowed).toBe(true);
+  });
+
   it('holds for a second at most, since other processes may give back', async () => {
     const { clock, inner, consume } = setUp();
     const budget = charge({ limit: 1, windowMs: 60_000 });

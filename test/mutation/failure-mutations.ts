@@ -8,6 +8,7 @@ const fence = 'test/failure/fenced-store';
 const local = 'test/failure/local-fallback';
 const receipt = 'test/failure/receipt';
 const recent = 'test/failure/recent-admissions';
+const foreign = 'test/failure/foreign-store';
 const borders = 'test/failure/outage-borders';
 const health = 'test/nest/health';
 
@@ -127,9 +128,9 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     tests: breaker,
   },
   {
-    takesAway: 'what is only read tries no store',
+    takesAway: 'what is only read is not asked of a store that failed lately',
     file: 'src/failure/circuit-breaker-store.ts',
-    find: "    if (this.#breaker.state !== 'closed') throw this.#circuitOpen();\n    return this.#inner.peek(charges);",
+    find: '    if (!this.#breaker.isPassable) throw this.#circuitOpen();\n    return this.#inner.peek(charges);',
     replace: '    return this.#inner.peek(charges);',
     tests: breaker,
   },
@@ -165,14 +166,14 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'calls that began later are ended at their own deadline',
     file: 'src/failure/deadline-queue.ts',
-    find: 'call.dueAt <= now + 1;',
+    find: 'call.dueAt <= now;',
     replace: 'call !== this.#border;',
     tests: queue,
   },
   {
     takesAway: 'calls that began later are ended',
     file: 'src/failure/deadline-queue.ts',
-    find: '    this.#arm(performance.now());\n',
+    find: '    if (!this.#timer) this.#arm(performance.now());\n',
     replace: '',
     tests: queue,
   },
@@ -212,7 +213,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     tests: deadline,
   },
   {
-    takesAway: 'calls of the half minute before are counted',
+    takesAway: 'calls of the two seconds before are counted',
     file: 'src/failure/deadline-store.ts',
     find: 'calls.underWay + this.#callsBefore.underWay',
     replace: 'calls.underWay',
@@ -320,8 +321,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what this process may not admit is given back to the store',
     file: 'src/failure/failure-policy-store.ts',
-    find: '    this.#giveBack(request);\n    return denied;',
-    replace: '    return denied;',
+    find: '    this.#giveBack(request);\n    // A fence',
+    replace: '    // A fence',
     tests: borders,
   },
   {
@@ -399,7 +400,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'an outage does not begin with whole budgets',
     file: 'src/failure/local-fallback.ts',
-    find: 'if (admissions.length > 0) this.#store.include(charge, admissions);',
+    find: 'for (const admitted of this.#recent.drain(charge, this.#now())) this.#store.include(charge, admitted);',
     replace: '',
     tests: borders,
   },
@@ -469,14 +470,14 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refund takes the call out of what is counted',
     file: 'src/failure/local-fallback.ts',
-    find: 'this.#recent.giveBack(id, charges, at);',
-    replace: '',
+    find: 'const drained = this.#recent.giveBack(request, at, this.#now(), isElsewhere);',
+    replace: "const drained: ReturnType<RecentAdmissions['giveBack']> = [];",
     tests: receipt,
   },
   {
     takesAway: 'a refund takes the call out of the logs of this process',
     file: 'src/failure/local-fallback.ts',
-    find: '    await this.refund({ id, charges });\n',
+    find: '    await this.refund(request);\n',
     replace: '',
     tests: borders,
   },
@@ -506,8 +507,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'units count until the end of their part has left the window',
     file: 'src/failure/recent-admissions.ts',
-    find: '((part.index + 1) * windowMs) / PARTS',
-    replace: '(part.index * windowMs) / PARTS',
+    find: '((index + 1) * windowMs) / PARTS',
+    replace: '(index * windowMs) / PARTS',
     tests: recent,
   },
   {
@@ -520,43 +521,43 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a call is given back once',
     file: 'src/failure/recent-admissions.ts',
-    find: 'part!.givenBack.has(name) || ',
+    find: 'part.givenBack.has(name) || ',
     replace: '',
     tests: recent,
   },
   {
     takesAway: 'what was handed out is not given back',
     file: 'src/failure/recent-admissions.ts',
-    find: ' || at <= (part!.drainedAt.get(key) ?? -Infinity)',
+    find: 'if (at <= (part.drainedAt.get(key) ?? -Infinity)) return [{ charge, part: index }];',
     replace: '',
     tests: recent,
   },
   {
     takesAway: 'counts are bounded',
     file: 'src/failure/recent-admissions.ts',
-    find: 'this.#counts >= MOST_COUNTS',
-    replace: 'this.#counts >= Infinity',
+    find: 'counts < MOST_COUNTS || ',
+    replace: 'counts < Infinity || ',
     tests: recent,
   },
   {
     takesAway: 'keys that no client chooses are always counted',
     file: 'src/failure/recent-admissions.ts',
-    find: ' && !isAlwaysTracked',
-    replace: '',
+    find: 'known !== undefined || isAlwaysTracked || ',
+    replace: 'known !== undefined || ',
     tests: recent,
   },
   {
-    takesAway: 'parts of other windows that are over make room',
+    takesAway: 'windows that are over make room for others',
     file: 'src/failure/recent-admissions.ts',
-    find: 'for (const other of this.#partsByWindow.keys()) this.#dropStale(other, now);',
+    find: 'for (const windowMs of this.#partsByWindow.keys()) this.#dropStale(windowMs, now);',
     replace: '',
     tests: recent,
   },
   {
     takesAway: 'what is given back makes room',
     file: 'src/failure/recent-admissions.ts',
-    find: 'if (part.units.delete(key)) this.#counts--;',
-    replace: 'part.units.delete(key);',
+    find: 'else part.units.delete(key);',
+    replace: 'else part.units.set(key, 0);',
     tests: recent,
   },
   // Events.
@@ -601,5 +602,111 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     find: "    this.#since = Date.now();\n    this.#listener({ type: 'available' });",
     replace: "    this.#listener({ type: 'available' });",
     tests: health,
+  },
+  // What is known of the store’s memory, of its answers and of failures that come together.
+  {
+    takesAway: 'what is only read begins no trial',
+    file: 'src/failure/circuit-breaker-store.ts',
+    find: '    if (!this.#breaker.isPassable) throw this.#circuitOpen();\n    return this.#inner.peek',
+    replace: '    if (!this.#breaker.admits()) throw this.#circuitOpen();\n    return this.#inner.peek',
+    tests: breaker,
+  },
+  {
+    takesAway: 'failures that come together are one',
+    file: 'src/failure/circuit-breaker.ts',
+    find: 'now - this.#failedAt < ONE_FAILURE_MS',
+    replace: 'now < this.#failedAt',
+    tests: breaker,
+  },
+  {
+    takesAway: 'failures ten milliseconds apart are two',
+    file: 'src/failure/circuit-breaker.ts',
+    find: 'const ONE_FAILURE_MS = 10;',
+    replace: 'const ONE_FAILURE_MS = 11;',
+    tests: breaker,
+  },
+  {
+    takesAway: 'a trial that fails counts, whatever failed just before',
+    file: 'src/failure/circuit-breaker.ts',
+    find: "if (this.#state === 'closed' && now - this",
+    replace: 'if (now - this',
+    tests: breaker,
+  },
+  {
+    takesAway: 'a success parts the failures around it',
+    file: 'src/failure/circuit-breaker.ts',
+    find: '    this.#failedAt = -Infinity;\n',
+    replace: '',
+    tests: breaker,
+  },
+  {
+    takesAway: 'keys that are counted go on being, however many there are',
+    file: 'src/failure/recent-admissions.ts',
+    find: ' || parts.some(({ units }) => units.has(key))',
+    replace: '',
+    tests: recent,
+  },
+  {
+    takesAway: 'windows are bounded',
+    file: 'src/failure/recent-admissions.ts',
+    find: 'else if (!this.#hasRoomForWindow(now)) return undefined;',
+    replace: '',
+    tests: recent,
+  },
+  {
+    takesAway: 'what is counted elsewhere is not taken back here',
+    file: 'src/failure/recent-admissions.ts',
+    find: ' || isElsewhere(charge)',
+    replace: '',
+    tests: recent,
+  },
+  {
+    takesAway: 'what left the window is not taken back',
+    file: 'src/failure/recent-admissions.ts',
+    find: 'at - 1 <= now - windowMs || ',
+    replace: '',
+    tests: recent,
+  },
+  {
+    takesAway: 'what a store may have forgotten counts here',
+    file: 'src/failure/local-fallback.ts',
+    find: 'if (charge.windowMs > memoryAgeMs) this.#include(charge);',
+    replace: '',
+    tests: local,
+  },
+  {
+    takesAway: 'what a fence admitted is not asked for again',
+    file: 'src/failure/local-fallback.ts',
+    find: 'charges.filter((charge) => !this.#store.holds(charge, id))',
+    replace: 'charges',
+    tests: fence,
+  },
+  {
+    takesAway: 'the share that a fence took is given back',
+    file: 'src/failure/failure-policy-store.ts',
+    find: '    await local.refund(request);\n',
+    replace: '',
+    tests: fence,
+  },
+  {
+    takesAway: 'an answer without budgets is no decision',
+    file: 'src/failure/foreign-store.ts',
+    find: 'if (!Array.isArray(budgets)) return false;',
+    replace: '',
+    tests: foreign,
+  },
+  {
+    takesAway: 'an answer that neither admits nor refuses is no decision',
+    file: 'src/failure/foreign-store.ts',
+    find: 'allowed === true || (allowed === false && ',
+    replace: 'allowed !== false || (',
+    tests: foreign,
+  },
+  {
+    takesAway: 'a refusal by nothing is no decision',
+    file: 'src/failure/foreign-store.ts',
+    find: ' && refusedBy.length > 0',
+    replace: '',
+    tests: foreign,
   },
 ];

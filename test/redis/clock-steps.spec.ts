@@ -102,4 +102,16 @@ describe('a step of the server’s clock', () => {
   ])('%s', (_, replies, told) => {
     expect(stepsTold(replies)).toEqual(told);
   });
+
+  it('is none when two clocks drifted apart while nothing was heard', () => {
+    const told: number[] = [];
+    const clock = new ClockSteps((byMs) => told.push(byMs));
+    const hour = 3_600_000;
+    clock.note(AHEAD_MS, 0, 0);
+    clock.note(AHEAD_MS + hour + 1_700, hour, hour);
+    clock.note(AHEAD_MS + 2 * hour, 2 * hour, 2 * hour);
+    expect(told).toEqual([]);
+    clock.note(AHEAD_MS + 2 * hour + 1_700, 2 * hour, 2 * hour);
+    expect(told).toEqual([1_700]);
+  });
 });

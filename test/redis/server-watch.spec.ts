@@ -217,6 +217,15 @@ describe('a watch', () => {
     }
   });
 
+  it('doubts a server that took over once, however often it looks at it', async () => {
+    const client = new InfoClient();
+    await follow(client);
+    await connect(client, { run_id: 'second' });
+    pass(60_000);
+    await connect(client, { run_id: 'second' });
+    expect(decided()).toBe(60_000);
+  });
+
   it('trusts the others when a server is added', async () => {
     const client = new InfoCluster();
     client.servers = [{ run_id: 'first' }];
@@ -224,6 +233,17 @@ describe('a watch', () => {
     await connect(client, { run_id: 'first' }, { run_id: 'added', evicted_keys: '5' });
     expect(decided()).toBeGreaterThan(1_000_000);
     expect(events).toEqual([]);
+  });
+
+  it('takes a server that does not answer for none that left', async () => {
+    const client = new InfoCluster();
+    client.servers = [{ run_id: 'first' }, { run_id: 'second' }];
+    await follow(client);
+    await connect(client, { run_id: 'first' }, {});
+    expect(decided()).toBeGreaterThan(1_000_000);
+    await connect(client, { run_id: 'first' }, { run_id: 'third' });
+    expect(decided()).toBe(0);
+    expect(events).toEqual(['forgot latest']);
   });
 
   it('is sure of nothing from the moment a node is lost until it knows who is there', async () => {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Charge } from '../../src/core/charge.ts';
+import { mergeCharges } from '../../src/core/charge.ts';
+import { asked, encodeCall, parsePeek, parseReply } from '../../src/redis/script-calls.ts';
+import { charge } from '../contract/store-contract.ts';
+
+const NOW = 1_700_000_000_000_000; // microseconds
+const BEGAN = NOW - 5;
+const noDecision = expect.objectContaining({ name: 'StoreUnavailableError', kind: 'unknown' });
+
+const requestsOf = (...charges: readonly Charge[]) => charges.map((each, i) => asked({ id: `c${i}`, charges: [each] }));
+
+describe('a call of the script', () => {
+  it('says once what several requests have in common', () => {
+    const [narrow, wide] = [charge({ limit: 1 }), charge({ limit: 9, cost: 2 })];
+    const call = encodeCall(requestsOf(narrow, wide, narrow), ({ key }) => key);
+    expect(call.keys).toEqual([narrow.key, wide.key, narrow.key]);
+    expect(call.args).toEqual([2, '1 1000 1', '9 1000 2', 'c0', 1, 'c1', 2, 'c2', 1]);
+  });
+});
+
+describe('the reply of the script', () => {
+  const [open, full] = [charge({ limit: 3 }), charge({ limit: 1 })];
+  const requests = requestsOf(open, full);
+
+  it.each([
+    ['numbers', [1, 2, 0, 0, 900, 400, NOW, BEGAN]],
+    ['texts of numbers', ['1', '2', '0', '0', '900', '400', String(NOW), String(BEGAN)]],
+  ])('is read from %s', (_, reply) => {
+    expect(parseReply(reply, requests)).toMatchObject({
+      decisions: [
+        { allowed: true, id: 'c0', budgets: [{ remaining: 2, resetAfterMs: 1_000 }], receipt: String(NOW) },
+        { allowed: false, retryAfterMs: 400, refusedBy: [{ key: full.key, resetAfterMs: 900 }] },
+      ],
+      decidedAt: NOW,
+      began: BEGAN,
+    });
+  });
+
+  it('tells the error of a request in its place', () => {
+    const { decisions } = parseReply(['WRONGTYPE of its own', 2, 0, 900, 0, NOW, BEGAN], requests);
+    expect(decisions).toMatchObject(['WRONGTYPE of its own', { allowed: true, id: 'c1' }]);
+  });
+
+  it.each<[string, unknown]>([
+    ['no list', 'OK'],
+    ['nothing', null],
+    ['an empty list', []],
+    ['only its moment', [NOW, BEGAN]],
+    ['a verdict that is none', [3, 2, 900, 0, 0, 0, 900, 400, NOW, BEGAN]],
+    ['an empty verdict', ['', 1, 0, NOW, BEGAN]],
+    ['a refusal that no log has a reason for', [1, 2, 0, 1, 900, 0, NOW, BEGAN]],
+    ['one answer too few', [1, 2, NOW, BEGAN]],
+    ['one answer too many', [1, 2, 1, 0, 1, 0, NOW, BEGAN]],
+    ['a text for what is left', [1, 'two', 1, 0, NOW, BEGAN]],
+    ['nothing for what is left', [1, null, 1, 0, NOW, BEGAN]],
+    ['no moment', [1, 2, 1, 0, 'now', BEGAN]],
+    ['no epoch', [1, 2, 1, 0, NOW, 'once']],
+  ])('is no decision when it is %s', (_, reply) => {
+    expect(() => parseReply(reply, requests)).toThrow(noDecision);
+  });
+
+  it.each([
+    ['that admits what a log refuses', [1, 0, 900, 400]],
+    ['that refuses what every log admits', [0, 2, 900, 0]],
+    ['of more logs', [1, 2, 900, 0, 0]],
+    ['of fewer logs', [1]],
+  ])('is no decision when it is a preview %s', (_, reply) => {
+    expect(() => parsePeek(reply, [open], mergeCharges([open]))).toThrow(noDecision);
+  });
+});
