@@ -34,6 +34,8 @@ interface Shared extends Charge {
 export class LocalFallback {
   readonly #store: MemoryStore;
   readonly #recent = new RecentAdmissions();
+  /** When the first admission of the store was counted; milliseconds. */
+  #countsSince = Infinity;
   readonly #instances: () => number;
   readonly #onFull: (error: StoreFullError) => void;
   readonly #now: () => number;
@@ -109,24 +111,25 @@ export class LocalFallback {
     return this.#store.reset(charges);
   }
 
-  /** The charges whose keys have a log here, or get one since the store's memory is shorter than their window. */
+  /** The charges whose keys have a log here, or get one since the store has forgotten what is counted of them. */
   #decidedHere(charges: readonly Charge[], memoryAgeMs: number): readonly Charge[] {
-    const isForgotten = charges.some(({ windowMs }) => windowMs > memoryAgeMs);
-    if (this.#store.size === 0 && !isForgotten) return [];
-    return charges.filter((charge) => {
-      if (charge.windowMs > memoryAgeMs) this.#include(charge);
-      return this.#store.counts(charge);
-    });
+    // A store that is younger than this process's counting has lost something; one that is only young has not.
+    const forgotBefore = this.#now() - memoryAgeMs;
+    if (forgotBefore > this.#countsSince) {
+      for (const charge of charges) if (charge.windowMs > memoryAgeMs) this.#include(charge, forgotBefore);
+    }
+    return this.#store.size > 0 ? charges.filter((charge) => this.#store.counts(charge)) : [];
   }
 
   #record(charges: readonly Charge[], at: number): void {
+    this.#countsSince = Math.min(this.#countsSince, at);
     if (!this.#recent.record(charges, at)) this.#onFull(new StoreFullError(new Set(charges.map(logName)), MOST_KEYS));
   }
 
-  /** Moves what is counted of the key into its log, if there is room. */
-  #include(charge: Charge): void {
+  /** Moves what is counted of the key, in parts that began before this moment, into its log, if there is room. */
+  #include(charge: Charge, before?: number): void {
     if (!this.#store.hasRoomFor(charge)) return;
-    for (const admitted of this.#recent.drain(charge, this.#now())) this.#store.include(charge, admitted);
+    for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#store.include(charge, admitted);
   }
 
   async #confirmDecided(

@@ -82,12 +82,16 @@ export class RecentAdmissions {
     });
   }
 
-  /** Hands out what is counted for this key in its window, the oldest first; it is counted here no longer. */
-  drain({ key, windowMs }: Charge, now: number): readonly Admitted[] {
+  /**
+   * Hands out what is counted for this key in its window, the oldest first; it is counted here no longer.
+   *
+   * @param before only parts that began before this moment
+   */
+  drain({ key, windowMs }: Charge, now: number, before = Infinity): readonly Admitted[] {
     this.#dropStale(windowMs, now);
     return (this.#partsByWindow.get(windowMs) ?? []).flatMap(({ index, units, drainedAt }) => {
       const counted = units.get(key);
-      if (counted === undefined) return [];
+      if (counted === undefined || (index * windowMs) / PARTS >= before) return [];
       units.delete(key);
       drainedAt.set(key, now);
       return [{ part: index, at: Math.min(now, ((index + 1) * windowMs) / PARTS + ROUNDING_MS), units: counted }];

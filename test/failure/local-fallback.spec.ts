@@ -86,19 +86,47 @@ describe('the share of a process', () => {
 
 describe('a store that may have forgotten', () => {
   it.each([
-    { memoryAgeMs: 999, isObjectedTo: true },
-    { memoryAgeMs: 1_000, isObjectedTo: false },
-  ])(
-    'is believed when it kept its data for a whole window: $memoryAgeMs of 1000 ms',
-    async ({ memoryAgeMs, isObjectedTo }) => {
-      const { clock, local } = setUp();
-      const budget = charge({ limit: 1, windowMs: 1_000 });
-      expect(await local.confirm('a', [budget], local.now(), Infinity)).toBeUndefined();
-      clock.advance(1);
-      const objection = await local.confirm('b', [budget], local.now(), memoryAgeMs);
-      expect(objection?.allowed).toBe(isObjectedTo ? false : undefined);
-    },
-  );
+    ['lost its data since', 400, true],
+    ['kept its data for a whole window', 1_000, false],
+  ])('is believed unless it forgot what is counted here: one that %s', async (_, memoryAgeMs, isObjectedTo) => {
+    const { clock, local } = setUp();
+    const budget = charge({ limit: 1, windowMs: 1_000 });
+    expect(await local.confirm('a', [budget], local.now(), 0)).toBeUndefined();
+    clock.advance(500);
+    const objection = await local.confirm('b', [budget], local.now(), memoryAgeMs);
+    expect(objection?.allowed).toBe(isObjectedTo ? false : undefined);
+  });
+
+  it('is believed when it is young, but older than what is counted here', async () => {
+    const { clock, local } = setUp();
+    const budget = charge({ limit: 1, windowMs: 1_000 });
+    // An eighth of the window has begun, then the store, then what is counted.
+    clock.advance(125 - (clock.now() % 125) + 60);
+    await local.confirm('a', [budget], local.now(), 30);
+    clock.advance(500);
+    expect(await local.confirm('b', [budget], local.now(), 530)).toBeUndefined();
+  });
+
+  it('is not counted call by call while it is only young', async () => {
+    const { clock, local, full, consume } = setUp({ maxKeys: 1 });
+    const budgets = Array.from({ length: 5 }, () => charge({ windowMs: 1_000 }));
+    for (const budget of budgets) {
+      clock.advance(10);
+      for (const id of ['a', 'b']) await local.confirm(`${id}${budget.key}`, [budget], local.now(), clock.now());
+    }
+    await consume(charge());
+    expect(full).toEqual([]);
+  });
+
+  it('counts what it admits after the loss by itself', async () => {
+    const { clock, local, full, consume } = setUp({ maxKeys: 1 });
+    await local.confirm('before', [charge({ windowMs: 1_000 })], local.now(), Infinity);
+    clock.advance(500);
+    const budget = charge({ windowMs: 1_000 });
+    for (const id of ['a', 'b', 'c']) await local.confirm(id, [budget], local.now(), 100);
+    await consume(charge());
+    expect(full).toEqual([]);
+  });
 });
 
 describe('a process that tracks as many keys as it may', () => {

@@ -400,7 +400,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'an outage does not begin with whole budgets',
     file: 'src/failure/local-fallback.ts',
-    find: 'for (const admitted of this.#recent.drain(charge, this.#now())) this.#store.include(charge, admitted);',
+    find: 'for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#store.include(charge, admitted);',
     replace: '',
     tests: borders,
   },
@@ -670,9 +670,23 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what a store may have forgotten counts here',
     file: 'src/failure/local-fallback.ts',
-    find: 'if (charge.windowMs > memoryAgeMs) this.#include(charge);',
+    find: 'if (charge.windowMs > memoryAgeMs) this.#include(charge, forgotBefore);',
     replace: '',
     tests: local,
+  },
+  {
+    takesAway: 'a store that is only young has forgotten nothing',
+    file: 'src/failure/local-fallback.ts',
+    find: 'if (forgotBefore > this.#countsSince) {',
+    replace: 'if (forgotBefore > -Infinity) {',
+    tests: 'test/failure/local-fallback',
+  },
+  {
+    takesAway: 'what was admitted after a loss is left to the store',
+    file: 'src/failure/recent-admissions.ts',
+    find: ' || (index * windowMs) / PARTS >= before',
+    replace: '',
+    tests: 'test/failure/local-fallback',
   },
   {
     takesAway: 'what a fence admitted is not asked for again',
