@@ -6,7 +6,7 @@ import { asked, type Asked } from './script-calls.ts';
 
 /** Charges, or units of them, that one call decides at most: some 350 µs in which the server does nothing else. */
 const MOST_UNITS = 64;
-/** Calls that wait for their replies at most. */
+/** Calls that somebody waits for at most. */
 const MOST_UNDER_WAY = 4;
 
 /** Sends one call. @returns for each request its decision, or why it has none */
@@ -26,7 +26,8 @@ interface Waiting extends Asked {
 export class CallBatcher {
   readonly #send: SendCall;
   #waiting: Waiting[] = [];
-  #underWay = 0;
+  /** The calls without a reply, and until when somebody waits for it: some clients never settle what they were asked. */
+  readonly #underWay = new Map<readonly Waiting[], number>();
   #isScheduled = false;
 
   constructor(send: SendCall) {
@@ -49,10 +50,17 @@ export class CallBatcher {
   };
 
   #sendWaiting(): void {
-    while (this.#waiting.length > 0 && this.#underWay < MOST_UNDER_WAY) {
+    while (this.#waiting.length > 0 && this.#mayCall()) {
       const call = this.#nextCall();
       if (call.length > 0) void this.#sendCall(call);
     }
+  }
+
+  #mayCall(): boolean {
+    if (this.#underWay.size < MOST_UNDER_WAY) return true;
+    const now = performance.now();
+    for (const [call, dueAt] of this.#underWay) if (dueAt < now) this.#underWay.delete(call);
+    return this.#underWay.size < MOST_UNDER_WAY;
   }
 
   /** Those that nobody waits for any more are not sent. */
@@ -77,7 +85,7 @@ export class CallBatcher {
   }
 
   async #sendCall(call: readonly Waiting[]): Promise<void> {
-    this.#underWay++;
+    this.#underWay.set(call, Math.max(...call.map(({ dueAt }) => dueAt)));
     try {
       const answers = await this.#send(call);
       call.forEach(({ resolve, reject }, i) => {
@@ -88,7 +96,7 @@ export class CallBatcher {
     } catch (error) {
       for (const { reject } of call) reject(error as Error);
     }
-    this.#underWay--;
+    this.#underWay.delete(call);
     if (!this.#isScheduled) this.#sendWaiting();
   }
 }

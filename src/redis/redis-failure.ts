@@ -25,6 +25,9 @@ const CODE = new RegExp(`(?:^|[-:] ?)(${Object.keys(KIND_OF_CODE).join('|')})\\b
 /** Errors that our own scripts raise about their arguments: faults of the caller, not of the store. */
 const isOurs = (message: string): boolean => message.includes('ERR floodgate:');
 
+/** What Lua says when a script itself is wrong: a bug of ours, which no policy may turn into an admission. */
+const BUG = /user_script:\d+: (?:attempt to|bad argument)/;
+
 /** What Redis 7 says, without a code, when a script calls a command that its user has no right to. */
 const MISSING_RIGHT = /user executing the script can't|ACL failure in script/;
 
@@ -38,10 +41,11 @@ function kindOf(message: string, isReply: boolean): StoreFailureKind {
   return isReply ? 'unknown' : 'connection';
 }
 
-/** An error of the client as the store reports it: StoreUnavailableError, or the error itself when it is a fault. */
+/** An error of the client as the store reports it: StoreUnavailableError, or a fault of the caller or of ours. */
 export function redisFailure(error: unknown): Error {
   const cause = causeOf(error);
   const { message, name } = cause instanceof Error ? cause : new Error(String(cause));
   if (isOurs(message)) return new RateLimitRequestError(message, { cause });
+  if (BUG.test(message)) return new Error(`a script of Floodgate failed: ${message}`, { cause });
   return new StoreUnavailableError(kindOf(message, name === 'ReplyError'), `Redis: ${message}`, { cause });
 }

@@ -97,9 +97,8 @@ function decisionOf({ request, logs }: Asked, code: number, values: Values, deci
 /** The values of a reply, one after another. */
 class Values {
   readonly #values: readonly unknown[];
-  #next = 0;
-
   readonly #end: number;
+  #next = 0;
 
   /** @param tail so many values stand at the end, apart from the others */
   constructor(reply: unknown, tail: number) {

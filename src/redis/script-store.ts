@@ -3,12 +3,12 @@ import { MAX_LIMIT, assertCallId, assertCharges, logName, mergeCharges, type Cha
 import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
-import { LuaScript } from './lua-script.ts';
 import { CallBatcher } from './call-batcher.ts';
-import { encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
 import { slotOf, tagOfSlot } from './hash-slot.ts';
+import { LuaScript } from './lua-script.ts';
 import { isClusterClient, prefixOfClient, type RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
+import { encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
 import type { ServerWatch } from './server-watch.ts';
 
 /** Options of {@link RedisStore}. */

@@ -13,6 +13,13 @@ const replies = 'test/redis/script-calls';
 /** Of what stands around the scripts: connections, servers, slots. */
 export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
+    takesAway: 'a bug in a script is no state of the store',
+    file: 'src/redis/redis-failure.ts',
+    find: 'if (BUG.test(message)) return',
+    replace: 'if (message === undefined) return',
+    tests: 'test/redis/redis-failure',
+  },
+  {
     takesAway: 'the source is sent for an unknown script only',
     file: 'src/redis/lua-script.ts',
     find: "!error.message.startsWith('NOSCRIPT')",
@@ -475,7 +482,14 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'replies that come make room',
     file: 'src/redis/call-batcher.ts',
-    find: 'this.#underWay--;',
+    find: '    this.#underWay.delete(call);\n    if (!this.#isScheduled)',
+    replace: '    if (!this.#isScheduled)',
+    tests: batcher,
+  },
+  {
+    takesAway: 'calls that are never answered make room when nobody waits for them',
+    file: 'src/redis/call-batcher.ts',
+    find: '    for (const [call, dueAt] of this.#underWay) if (dueAt < now) this.#underWay.delete(call);\n',
     replace: '',
     tests: batcher,
   },

@@ -94,6 +94,21 @@ describe('a batcher of calls', () => {
     expect(await patient).toEqual(allowed('patient'));
   });
 
+  it('sends on when nobody waits any more for calls that are never answered', async () => {
+    const { calls, ask, turn } = setUp();
+    for (let i = 0; i < 4; i++) {
+      void ask(`lost${i}`, 1, 5);
+      await turn();
+    }
+    void ask('early');
+    await turn();
+    expect(calls).toHaveLength(4);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    void ask('next');
+    await turn();
+    expect(calls.at(-1)!.ids).toEqual(['early', 'next']);
+  });
+
   it('passes the failure of one request to its caller alone', async () => {
     const { calls, askMany, turn } = setUp();
     const [a, b, c] = askMany('a', 3);

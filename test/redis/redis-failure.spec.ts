@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { StoreUnavailableError } from '../../src/core/errors.ts';
 import { redisFailure } from '../../src/redis/redis-failure.ts';
+import { useRedis } from '../support/redis.ts';
 
 /** As ioredis makes them of replies. */
 const replyError = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' });
 
 describe('an error of the Redis client', () => {
+  const { client } = useRedis();
+
   it.each([
     ['READONLY You can’t write against a read only replica.', 'readonly'],
     ['OOM command not allowed when used memory > ‘maxmemory’.', 'out-of-memory'],
@@ -47,6 +51,17 @@ describe('an error of the Redis client', () => {
   it('is a fault of the caller where our script says so', () => {
     const reply = replyError('ERR floodgate: limit (ARGV[3]) must be a whole number from 1 to 10000, got "x"');
     expect(redisFailure(reply)).toMatchObject({ name: 'RateLimitRequestError', message: reply.message, cause: reply });
+  });
+
+  it.each([
+    ['return nil + 1', 'attempt to perform arithmetic'],
+    ['return math.floor()', 'bad argument'],
+    ['local ok, text = pcall(function() return nil + 1 end) return redis.error_reply(text)', 'attempt to'],
+  ])('is a bug, and no state of the store, where a script itself is wrong: %s', async (script, reason) => {
+    const thrown: unknown = await client.eval(script, 0).catch((error: unknown) => error);
+    const failure = redisFailure(thrown);
+    expect(failure).not.toBeInstanceOf(StoreUnavailableError);
+    expect(failure.message).toMatch(new RegExp(`^a script of Floodgate failed: .*${reason}`));
   });
 
   it('of a Cluster is what its last node failed with', () => {
