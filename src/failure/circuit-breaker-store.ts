@@ -7,8 +7,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 
 /** How much one call weighs in the average of latencies. */
 const LATENCY_WEIGHT = 0.1;
-
-/** Milliseconds. */
+/** A timeout after less time than this says nothing about the store. */
 const LEAST_FAIR_MS = 10;
 
 /** Whether the call had so little time that its failure says nothing about the store. */
@@ -17,8 +16,8 @@ export const isHurried = ({ kind }: StoreUnavailableError, withinMs = Infinity):
 
 /**
  * Does not ask a store that failed lately, but for a trial now and then: StoreUnavailableError of kind `circuit-open`.
- * Only decisions are trials that close it, and only they open it: a server that takes no writes still answers `peek`. Refunds are tried
- * in any case, since nobody waits for them long.
+ * Only decisions are trials that close it, and only they open it: a server that takes no writes still answers `peek`.
+ * Refunds are tried in any case: a call that came too late has to be given back.
  */
 export class CircuitBreakerStore implements RateLimitStore {
   readonly #inner: RateLimitStore;

@@ -19,8 +19,9 @@ export interface CircuitBreakerOptions {
  * single trials, in pauses that double and are shortened by chance by up to a quarter, so that processes do not try
  * together. The first success closes it.
  *
- * The pattern is M. Nygard's (Release It!, "Circuit Breaker"). A library would do; those there are wrap each call in
- * policies, promises and events of their own, which costs more than what they guard against costs here.
+ * The pattern is M. Nygard's (Release It!, "Circuit Breaker"). Libraries of it cost as little (cockatiel 3 as much as this,
+ * opossum 9 three times, per call); but they count the requests of one failed call one by one, and would be a dependency
+ * of everybody who installs this, for these few lines.
  */
 export class CircuitBreaker {
   readonly #now: () => number;
@@ -47,9 +48,8 @@ export class CircuitBreaker {
 
   /** Whether a call may be made. A yes while it is open begins a trial: its outcome has to be told. */
   admits(): boolean {
-    if (this.#state === 'closed') return true;
-    if (this.#state === 'half-open' || this.#now() < this.#trialAt) return false;
-    this.#state = 'half-open';
+    if (!this.isPassable) return false;
+    if (this.#state === 'open') this.#state = 'half-open';
     return true;
   }
 

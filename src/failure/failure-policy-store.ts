@@ -1,5 +1,5 @@
 import { logName, type Charge } from '../core/charge.ts';
-import type { Allowed, Decision, Denied, Preview } from '../core/decision.ts';
+import type { Allowed, Decision, Preview } from '../core/decision.ts';
 import { StoreFullError, StoreUnavailableError, type StoreFailureKind } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
@@ -68,7 +68,7 @@ export class FailurePolicyStore implements SupervisedStore {
   async peek(charges: readonly Charge[]): Promise<Preview> {
     try {
       const preview = await this.#observed(() => this.#inner.peek(charges));
-      const denied = preview.allowed ? await this.#local?.objection(this.#rememberedOf(charges)) : undefined;
+      const denied = preview.allowed ? this.#local?.objection(this.#rememberedOf(charges)) : undefined;
       return denied ?? preview;
     } catch (error) {
       const { decidable, local } = this.#undecided(error, charges);
@@ -85,12 +85,12 @@ export class FailurePolicyStore implements SupervisedStore {
       if (mayBeLate) this.#giveBack({ ...request, receipt: undefined });
       return this.#local.refund(request);
     }
-    if (rememberedAt !== undefined) await this.#local.giveBack(request, rememberedAt);
+    if (rememberedAt !== undefined) this.#local.giveBack(request, rememberedAt);
     return this.#observed(() => this.#inner.refund({ ...request, receipt }));
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
-    await this.#local?.reset(charges);
+    this.#local?.reset(charges);
     return this.#observed(() => this.#inner.reset(charges));
   }
 
@@ -108,7 +108,7 @@ export class FailurePolicyStore implements SupervisedStore {
     const { decidable, local } = this.#undecided(error, charges, giveBack);
     if (decidable.length > 0) return this.consume({ ...request, charges: decidable });
     if (!this.#local || local.length === 0) return { allowed: true, id, budgets: [] };
-    const decision = await this.#local.consume({ id, charges: local });
+    const decision = this.#local.consume({ id, charges: local });
     if (decision.allowed) return { ...decision, receipt: receiptOf({ isLocal: true, mayBeLate }) };
     giveBack();
     return decision;
@@ -137,27 +137,16 @@ export class FailurePolicyStore implements SupervisedStore {
   }
 
   /** What the store admitted, unless this process admitted too much while it decided alone. */
-  #confirmed(local: LocalFallback, decision: Allowed, request: ConsumeRequest): Decision | Promise<Decision> {
-    const { receipt } = decision;
+  #confirmed(local: LocalFallback, decision: Allowed, request: ConsumeRequest): Decision {
+    const { receipt, memoryAgeMs = Infinity } = decision;
     const charges = this.#rememberedOf(request.charges);
     if (charges.length === 0) return { ...decision, receipt: receiptOf({ receipt }) };
     const rememberedAt = local.now();
-    const objection = local.confirm(request.id, charges, rememberedAt, decision.memoryAgeMs ?? Infinity);
-    const confirmed = { ...decision, receipt: receiptOf({ rememberedAt, receipt }) };
-    return objection ? this.#unlessDenied(local, objection, confirmed, { ...request, receipt }) : confirmed;
-  }
-
-  async #unlessDenied(
-    local: LocalFallback,
-    objection: Promise<Denied | undefined>,
-    confirmed: Allowed,
-    request: RefundRequest,
-  ): Promise<Decision> {
-    const denied = await objection;
-    if (!denied) return confirmed;
-    this.#giveBack(request);
+    const denied = local.confirm(request.id, charges, rememberedAt, memoryAgeMs);
+    if (!denied) return { ...decision, receipt: receiptOf({ rememberedAt, receipt }) };
+    this.#giveBack({ ...request, receipt });
     // A fence may have taken a share for it.
-    await local.refund(request);
+    local.refund(request);
     return denied;
   }
 

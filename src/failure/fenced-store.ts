@@ -26,7 +26,7 @@ export class FencedStore implements RateLimitStore {
     const doubtful = request.charges.filter(({ windowMs }) => windowMs > memoryAgeMs);
     if (doubtful.length === 0) return decision;
     const judged = this.#shares
-      ? await this.#shares.consume({ id: request.id, charges: doubtful })
+      ? this.#shares.consume({ id: request.id, charges: doubtful })
       : denialUntilSure(decision, request.charges, memoryAgeMs);
     if (judged.allowed) return decision;
     this.#inner.refund({ ...request, receipt }).catch(() => undefined);

@@ -2,7 +2,7 @@ import { assertCharges, logName, type Charge } from '../core/charge.ts';
 import { denialBy, type Decision, type Denied, type Preview } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
-import { MemoryStore } from '../memory/memory-store.ts';
+import { WindowLogs } from '../memory/window-logs.ts';
 import { RecentAdmissions } from './recent-admissions.ts';
 
 /** That are tracked, unless the options say another number. */
@@ -32,7 +32,7 @@ interface Shared extends Charge {
  * and as long as a key has one, the store's admissions of that key have to pass it too.
  */
 export class LocalFallback {
-  readonly #store: MemoryStore;
+  readonly #logs: WindowLogs;
   readonly #recent = new RecentAdmissions();
   /** When the first admission of the store was counted; milliseconds. */
   #countsSince = Infinity;
@@ -44,7 +44,7 @@ export class LocalFallback {
     this.#instances = instances;
     this.#onFull = onFull;
     this.#now = now;
-    this.#store = new MemoryStore({ now, ...(maxKeys !== undefined && { maxKeys }) });
+    this.#logs = new WindowLogs({ now, ...(maxKeys !== undefined && { maxKeys }) });
   }
 
   /** The moment, in whole milliseconds of this process, rounded up: a receipt tells it. */
@@ -53,15 +53,15 @@ export class LocalFallback {
   }
 
   /** Decides what the store could not, by this process's share of the limits. */
-  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
-    const decide = (tracked: readonly Charge[]) => this.#store.consume({ id, charges: this.#shared(tracked) });
-    const decision = await this.#amongTracked(charges, decide);
+  consume({ id, charges }: ConsumeRequest): Decision {
+    const decide = (tracked: readonly Charge[]) => this.#logs.consume({ id, charges: this.#shared(tracked) });
+    const decision = this.#amongTracked(charges, decide);
     return decision ? withWholeLimits(decision) : { allowed: true, id, budgets: [] };
   }
 
   /** What {@link consume} would answer. */
-  async peek(charges: readonly Charge[]): Promise<Preview> {
-    const preview = await this.#amongTracked(charges, (tracked) => this.#store.peek(this.#shared(tracked)));
+  peek(charges: readonly Charge[]): Preview {
+    const preview = this.#amongTracked(charges, (tracked) => this.#logs.peek(this.#shared(tracked)));
     return preview ? withWholeLimits(preview) : { allowed: true, budgets: [] };
   }
 
@@ -72,43 +72,40 @@ export class LocalFallback {
    * @param at the moment, for {@link giveBack}
    * @param memoryAgeMs for how long the store has kept what it was told
    */
-  confirm(
-    id: string,
-    charges: readonly Charge[],
-    at: number,
-    memoryAgeMs: number,
-  ): undefined | Promise<Denied | undefined> {
+  confirm(id: string, charges: readonly Charge[], at: number, memoryAgeMs: number): Denied | undefined {
     // A fence has asked for these already.
-    const others = this.#store.size > 0 ? charges.filter((charge) => !this.#store.holds(charge, id)) : charges;
+    const others = this.#logs.size > 0 ? charges.filter((charge) => !this.#logs.holds(charge, id)) : charges;
     const decided = this.#decidedHere(others, memoryAgeMs);
-    if (decided.length > 0) return this.#confirmDecided(id, others, decided, at);
-    if (others.length > 0) this.#record(others, at);
+    const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided }) : undefined;
+    if (decision?.allowed === false) return decision;
+    const counted = decided.length > 0 ? others.filter((charge) => !decided.includes(charge)) : others;
+    if (counted.length > 0) this.#record(counted, at);
     return undefined;
   }
 
   /** Why {@link confirm} would not let this process admit what the store would. */
-  async objection(charges: readonly Charge[]): Promise<Denied | undefined> {
+  objection(charges: readonly Charge[]): Denied | undefined {
     const decided = this.#decidedHere(charges, Infinity);
-    const preview = decided.length > 0 ? await this.#store.peek(decided) : undefined;
+    const preview = decided.length > 0 ? this.#logs.peek(decided) : undefined;
     return preview?.allowed === false ? preview : undefined;
   }
 
   /** Takes back what was counted of a call of the store, at this moment. */
-  async giveBack(request: RefundRequest, at: number): Promise<void> {
-    const isElsewhere = (charge: Charge): boolean => this.#store.records(charge, request.id);
+  giveBack(request: RefundRequest, at: number): void {
+    const isElsewhere = (charge: Charge): boolean => this.#logs.records(charge, request.id);
     const drained = this.#recent.giveBack(request, at, this.#now(), isElsewhere);
-    for (const { charge, part } of drained) this.#store.exclude(charge, part);
-    await this.refund(request);
+    for (const { charge, part } of drained) this.#logs.exclude(charge, part);
+    this.refund(request);
   }
 
   /** Takes back what this process decided. */
-  async refund(request: RefundRequest): Promise<void> {
-    if (this.#store.size > 0) await this.#store.refund(request);
+  refund(request: RefundRequest): void {
+    if (this.#logs.size > 0) this.#logs.refund(request);
   }
 
-  reset(charges: readonly Charge[]): Promise<void> {
+  reset(charges: readonly Charge[]): void {
     for (const charge of charges) this.#recent.drain(charge, this.#now());
-    return this.#store.reset(charges);
+    this.#logs.reset(charges);
   }
 
   /** The charges whose keys have a log here, or get one since the store has forgotten what is counted of them. */
@@ -118,7 +115,7 @@ export class LocalFallback {
     if (forgotBefore > this.#countsSince) {
       for (const charge of charges) if (charge.windowMs > memoryAgeMs) this.#include(charge, forgotBefore);
     }
-    return this.#store.size > 0 ? charges.filter((charge) => this.#store.counts(charge)) : [];
+    return this.#logs.size > 0 ? charges.filter((charge) => this.#logs.counts(charge)) : [];
   }
 
   #record(charges: readonly Charge[], at: number): void {
@@ -128,34 +125,16 @@ export class LocalFallback {
 
   /** Moves what is counted of the key, in parts that began before this moment, into its log, if there is room. */
   #include(charge: Charge, before?: number): void {
-    if (!this.#store.hasRoomFor(charge)) return;
-    for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#store.include(charge, admitted);
-  }
-
-  async #confirmDecided(
-    id: string,
-    charges: readonly Charge[],
-    decided: readonly Charge[],
-    at: number,
-  ): Promise<Denied | undefined> {
-    const decision = await this.#store.consume({ id, charges: decided });
-    if (!decision.allowed) return decision;
-    this.#record(
-      charges.filter((charge) => !decided.includes(charge)),
-      at,
-    );
-    return undefined;
+    if (!this.#logs.hasRoomFor(charge)) return;
+    for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#logs.include(charge, admitted);
   }
 
   /** Undefined when there is no room for any of the charges. */
-  async #amongTracked<T>(
-    charges: readonly Charge[],
-    decide: (tracked: readonly Charge[]) => Promise<T>,
-  ): Promise<T | undefined> {
+  #amongTracked<T>(charges: readonly Charge[], decide: (tracked: readonly Charge[]) => T): T | undefined {
     assertCharges(charges);
     for (const charge of charges) this.#include(charge);
     try {
-      return await decide(charges);
+      return decide(charges);
     } catch (error) {
       if (!(error instanceof StoreFullError)) throw error;
       this.#onFull(error);

@@ -1,12 +1,7 @@
-import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
-import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
-import { StoreFullError } from '../core/errors.ts';
+import type { Charge } from '../core/charge.ts';
+import type { Decision, Preview } from '../core/decision.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
-import { afterCharge, readWindow } from '../core/sliding-window.ts';
-import { WindowLog } from '../core/window-log.ts';
-
-/** As an entry of a log; calls have ids without the sign. */
-const partName = (part: number): string => `@${part}`;
+import { WindowLogs } from './window-logs.ts';
 
 /** Options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -24,151 +19,31 @@ export interface MemoryStoreOptions {
  * are tracked in any case.
  */
 export class MemoryStore implements RateLimitStore {
-  readonly #maxKeys: number;
-  readonly #now: () => number;
-  // By length of window, so that the logs of each stand in the order in which they expire.
-  readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
-  #size = 0;
+  readonly #logs: WindowLogs;
 
   /** @throws TypeError when `maxKeys` is no positive whole number */
-  constructor({ maxKeys = 100_000, now = () => performance.now() }: MemoryStoreOptions = {}) {
-    if (!Number.isInteger(maxKeys) || maxKeys < 1) throw new TypeError(`maxKeys must be 1 or more, got ${maxKeys}`);
-    this.#maxKeys = maxKeys;
-    this.#now = now;
+  constructor(options: MemoryStoreOptions = {}) {
+    this.#logs = new WindowLogs(options);
   }
 
   /** How many keys are tracked, live or not yet swept. */
   get size(): number {
-    return this.#size;
+    return this.#logs.size;
   }
 
-  async consume({ id, charges }: ConsumeRequest): Promise<Decision> {
-    assertCallId(id);
-    assertCharges(charges);
-    const now = this.#now();
-    const { merged, places } = mergeCharges(charges);
-    for (const { windowMs } of merged) this.#sweep(windowMs, now);
-    this.#assertRoom(merged, now);
-    const logs = merged.map((charge) => this.#find(charge));
-    logs.forEach((log, i) => log?.trim(now - merged[i]!.windowMs));
-
-    const readings = merged.map((charge, i) => readWindow(charge, logs[i], now));
-    const ofCharges = (found: readonly Reading[]) => readingsOfCharges(charges, { merged, places }, found);
-    const isRepeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
-    if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
-    const denial = denialOf(charges, ofCharges(readings));
-    if (denial) return denial;
-    for (const charge of merged) this.#edit(charge, (log) => log.add(id, now, charge.cost));
-    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!));
-    return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(after)) };
+  async consume(request: ConsumeRequest): Promise<Decision> {
+    return this.#logs.consume(request);
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
-    assertCharges(charges);
-    const now = this.#now();
-    const { merged, places } = mergeCharges(charges);
-    const found = merged.map((charge) => readWindow(charge, this.#find(charge), now));
-    const readings = readingsOfCharges(charges, { merged, places }, found);
-    return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
+    return this.#logs.peek(charges);
   }
 
-  async refund({ id, charges }: RefundRequest): Promise<void> {
-    assertCallId(id);
-    assertCharges(charges);
-    for (const charge of charges) {
-      const log = this.#find(charge);
-      log?.remove(id);
-      if (log?.isEmpty) this.#forget(charge);
-    }
+  async refund(request: RefundRequest): Promise<void> {
+    this.#logs.refund(request);
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
-    assertCharges(charges);
-    for (const charge of charges) this.#forget(charge);
-  }
-
-  /** Whether anything is counted in the window of this charge that ends now. */
-  counts(charge: Charge): boolean {
-    if (this.#size === 0) return false;
-    const now = this.#now();
-    this.#sweep(charge.windowMs, now);
-    const log = this.#find(charge);
-    return log !== undefined && log.newestAt > now - charge.windowMs;
-  }
-
-  /** Whether the log of this charge holds a living unit of this call. */
-  holds(charge: Charge, id: string): boolean {
-    return this.#find(charge)?.holds(id, this.#now() - charge.windowMs) ?? false;
-  }
-
-  /** Whether the log of this charge has an entry of this call, living or not. */
-  records(charge: Charge, id: string): boolean {
-    return this.#find(charge)?.has(id) ?? false;
-  }
-
-  /** Whether the key is tracked, or may be. */
-  hasRoomFor(charge: Charge): boolean {
-    if (this.#find(charge) !== undefined || charge.isAlwaysTracked === true) return true;
-    return this.#fits(1, this.#now());
-  }
-
-  /** Counts units that were admitted elsewhere at this moment, not before anything that is counted already. */
-  include(
-    charge: Charge,
-    { part, at, units }: { readonly part: number; readonly at: number; readonly units: number },
-  ): void {
-    this.#edit(charge, (log) => log.addTo(partName(part), at, units));
-  }
-
-  /** Takes back units of the charge that were included as of this part. */
-  exclude(charge: Charge, part: number): void {
-    this.#find(charge)?.takeFrom(partName(part), charge.cost);
-  }
-
-  #find(charge: Charge): WindowLog | undefined {
-    return this.#logsByWindow.get(charge.windowMs)?.get(logName(charge));
-  }
-
-  /** Adds to a log, which moves to the end of its window's logs: it is now the last of them to expire. */
-  #edit(charge: Charge, edit: (log: WindowLog) => void): void {
-    let logs = this.#logsByWindow.get(charge.windowMs);
-    if (!logs) this.#logsByWindow.set(charge.windowMs, (logs = new Map()));
-    const name = logName(charge);
-    const log = logs.get(name) ?? new WindowLog();
-    if (!logs.delete(name)) this.#size++;
-    edit(log);
-    logs.set(name, log);
-  }
-
-  #forget(charge: Charge): void {
-    const logs = this.#logsByWindow.get(charge.windowMs);
-    if (logs?.delete(logName(charge))) this.#size--;
-    if (logs?.size === 0) this.#logsByWindow.delete(charge.windowMs);
-  }
-
-  /** Forgets the oldest logs of this window that expired: two, so that sweeping outruns growth, or all of them. */
-  #sweep(windowMs: number, now: number, most = 2): void {
-    const logs = this.#logsByWindow.get(windowMs);
-    if (!logs) return;
-    for (const [name, log] of logs) {
-      if (most-- === 0 || log.newestAt > now - windowMs) break;
-      logs.delete(name);
-      this.#size--;
-    }
-    if (logs.size === 0) this.#logsByWindow.delete(windowMs);
-  }
-
-  /** Whether so many more keys may be tracked, when those that expired are forgotten. */
-  #fits(more: number, now: number): boolean {
-    if (this.#size + more <= this.#maxKeys) return true;
-    for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
-    return this.#size + more <= this.#maxKeys;
-  }
-
-  #assertRoom(charges: readonly Charge[], now: number): void {
-    const isNew = (charge: Charge): boolean => !charge.isAlwaysTracked && !this.#find(charge);
-    const untracked = new Set(charges.filter(isNew).map(logName));
-    if (untracked.size === 0) return;
-    if (!this.#fits(untracked.size, now)) throw new StoreFullError(untracked, this.#maxKeys);
+    this.#logs.reset(charges);
   }
 }

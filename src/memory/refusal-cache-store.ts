@@ -9,8 +9,8 @@ const LONGEST_MS = 1_000;
 const MOST_KNOWN = 10_000;
 
 /** All moments are milliseconds of this process. */
-interface Remembered {
-  readonly refusal: Refusal;
+interface Remembered extends Pick<Refusal, 'limit' | 'cost' | 'remaining' | 'resetAfterMs'> {
+  readonly retryAfterMs: number;
   /** Until then, the store would refuse. */
   readonly until: number;
   /** When the answer came, and its times began to count for the caller. */
@@ -80,25 +80,31 @@ export class RefusalCacheStore implements SupervisedStore {
   #remember({ refusedBy }: Denied, askedAt: number): void {
     const receivedAt = this.#now();
     for (const refusal of refusedBy) {
-      const { retryAfterMs } = refusal;
+      const { limit, cost, remaining, resetAfterMs, retryAfterMs } = refusal;
       if (retryAfterMs === undefined) continue;
       const name = logName(refusal);
       const known = this.#known.get(name);
       if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
-      this.#set(name, { refusal, until: askedAt + Math.min(retryAfterMs, LONGEST_MS), receivedAt });
+      const until = askedAt + Math.min(retryAfterMs, LONGEST_MS);
+      this.#set(name, { limit, cost, remaining, resetAfterMs, retryAfterMs, until, receivedAt });
     }
   }
 
   #remembered(charges: readonly Charge[], now: number): Denied | undefined {
-    const refusals = charges.flatMap((charge): Refusal[] => {
+    const budgets: Budget[] = [];
+    const refusals: Refusal[] = [];
+    for (const charge of charges) {
       const known = this.#known.get(logName(charge));
-      if (!known || 'forgottenAt' in known || now >= known.until) return [];
-      const { limit, cost } = known.refusal;
+      if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
-      if (limit !== charge.limit || cost !== charge.cost) return [];
-      return [{ ...known.refusal, ...charge, ...timesAt(known, now) }];
-    });
-    return denialBy(refusals, refusals.map(budgetOf));
+      if (known.limit !== charge.limit || known.cost !== charge.cost) continue;
+      const { remaining, resetAfterMs, retryAfterMs, receivedAt } = known;
+      const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
+      const budget = { ...charge, remaining, resetAfterMs: leftOf(resetAfterMs) };
+      budgets.push(budget);
+      refusals.push({ ...budget, retryAfterMs: leftOf(retryAfterMs) });
+    }
+    return denialBy(refusals, budgets);
   }
 
   #forget(charges: readonly Charge[]): void {
@@ -111,16 +117,4 @@ export class RefusalCacheStore implements SupervisedStore {
     if (this.#known.size >= MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(name, value);
   }
-}
-
-function budgetOf(refusal: Refusal): Budget {
-  const { retryAfterMs, ...budget } = refusal;
-  void retryAfterMs;
-  return budget;
-}
-
-/** What is left of the times that a refusal told, at least a millisecond. */
-function timesAt({ refusal, receivedAt }: Remembered, now: number): { resetAfterMs: number; retryAfterMs: number } {
-  const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
-  return { resetAfterMs: leftOf(refusal.resetAfterMs), retryAfterMs: leftOf(refusal.retryAfterMs!) };
 }

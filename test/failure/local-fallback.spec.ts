@@ -1,12 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Charge } from '../../src/core/charge.ts';
 import type { StoreFullError } from '../../src/core/errors.ts';
+import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
 import { LocalFallback, type LocalFallbackOptions } from '../../src/failure/local-fallback.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-const create = (now: () => number) => new LocalFallback({ instances: () => 1, onFull: () => undefined, now });
+/** As a store, for the contract. */
+function create(now: () => number): RateLimitStore {
+  const local = new LocalFallback({ instances: () => 1, onFull: () => undefined, now });
+  return {
+    consume: async (request) => local.consume(request),
+    peek: async (charges) => local.peek(charges),
+    refund: async (request) => local.refund(request),
+    reset: async (charges) => local.reset(charges),
+  };
+}
 
 describeStore('LocalFallback', create);
 describeExactness('LocalFallback', create, 100);
@@ -17,7 +27,7 @@ const setUp = (options: Partial<LocalFallbackOptions> = {}) => {
   const full: StoreFullError[] = [];
   const onFull = (error: StoreFullError): void => void full.push(error);
   const local = new LocalFallback({ instances: () => 1, onFull, now: clock.now, ...options });
-  const consume = (...charges: readonly Charge[]) => local.consume({ id: `c${calls++}`, charges });
+  const consume = async (...charges: readonly Charge[]) => local.consume({ id: `c${calls++}`, charges });
   /** How many calls in a row are admitted. */
   const admitted = async (...charges: readonly Charge[]): Promise<number> => {
     for (let count = 0; ; count++) if (!(await consume(...charges)).allowed) return count;
@@ -58,7 +68,7 @@ describe('the share of a process', () => {
   it('is not told: budgets and refusals have the limit of the caller, and what is left of the share', async () => {
     const { consume, local } = setUp({ instances: () => 3 });
     const budget = charge({ limit: 6, rule: 'burst' });
-    expect(await local.peek([budget])).toMatchObject({ allowed: true, budgets: [{ limit: 6, remaining: 2 }] });
+    expect(local.peek([budget])).toMatchObject({ allowed: true, budgets: [{ limit: 6, remaining: 2 }] });
     expect(await consume(budget)).toMatchObject({ budgets: [{ ...budget, remaining: 1, resetAfterMs: 1_000 }] });
     await consume(budget);
     const refusal = { ...budget, remaining: 0, resetAfterMs: 1_000, retryAfterMs: 1_000 };
@@ -69,7 +79,7 @@ describe('the share of a process', () => {
       retryAfterMs: 1_000,
     };
     expect(await consume(budget)).toMatchObject(denied);
-    expect(await local.peek([budget])).toMatchObject(denied);
+    expect(local.peek([budget])).toMatchObject(denied);
   });
 
   it('is not told either where two rules share a log, or windows share a key', async () => {
@@ -91,9 +101,9 @@ describe('a store that may have forgotten', () => {
   ])('is believed unless it forgot what is counted here: one that %s', async (_, memoryAgeMs, isObjectedTo) => {
     const { clock, local } = setUp();
     const budget = charge({ limit: 1, windowMs: 1_000 });
-    expect(await local.confirm('a', [budget], local.now(), 0)).toBeUndefined();
+    expect(local.confirm('a', [budget], local.now(), 0)).toBeUndefined();
     clock.advance(500);
-    const objection = await local.confirm('b', [budget], local.now(), memoryAgeMs);
+    const objection = local.confirm('b', [budget], local.now(), memoryAgeMs);
     expect(objection?.allowed).toBe(isObjectedTo ? false : undefined);
   });
 
@@ -102,9 +112,9 @@ describe('a store that may have forgotten', () => {
     const budget = charge({ limit: 1, windowMs: 1_000 });
     // An eighth of the window has begun, then the store, then what is counted.
     clock.advance(125 - (clock.now() % 125) + 60);
-    await local.confirm('a', [budget], local.now(), 30);
+    local.confirm('a', [budget], local.now(), 30);
     clock.advance(500);
-    expect(await local.confirm('b', [budget], local.now(), 530)).toBeUndefined();
+    expect(local.confirm('b', [budget], local.now(), 530)).toBeUndefined();
   });
 
   it('is not counted call by call while it is only young', async () => {
@@ -112,7 +122,7 @@ describe('a store that may have forgotten', () => {
     const budgets = Array.from({ length: 5 }, () => charge({ windowMs: 1_000 }));
     for (const budget of budgets) {
       clock.advance(10);
-      for (const id of ['a', 'b']) await local.confirm(`${id}${budget.key}`, [budget], local.now(), clock.now());
+      for (const id of ['a', 'b']) local.confirm(`${id}${budget.key}`, [budget], local.now(), clock.now());
     }
     await consume(charge());
     expect(full).toEqual([]);
@@ -120,10 +130,10 @@ describe('a store that may have forgotten', () => {
 
   it('counts what it admits after the loss by itself', async () => {
     const { clock, local, full, consume } = setUp({ maxKeys: 1 });
-    await local.confirm('before', [charge({ windowMs: 1_000 })], local.now(), Infinity);
+    local.confirm('before', [charge({ windowMs: 1_000 })], local.now(), Infinity);
     clock.advance(500);
     const budget = charge({ windowMs: 1_000 });
-    for (const id of ['a', 'b', 'c']) await local.confirm(id, [budget], local.now(), 100);
+    for (const id of ['a', 'b', 'c']) local.confirm(id, [budget], local.now(), 100);
     await consume(charge());
     expect(full).toEqual([]);
   });
@@ -138,7 +148,7 @@ describe('a process that tracks as many keys as it may', () => {
     expect(full.map(({ kind, untracked }) => [kind, [...untracked]])).toEqual(
       Array(3).fill(['full', [`${other.key}:1000`]]),
     );
-    expect((await local.peek([other])).allowed).toBe(true);
+    expect(local.peek([other]).allowed).toBe(true);
   });
 
   it('decides the keys that it tracks in the same call, and those that no client chooses', async () => {
@@ -160,7 +170,7 @@ describe('a process that tracks as many keys as it may', () => {
     const { consume, full, local } = setUp({ maxKeys: 1 });
     const [known, other] = [charge({ limit: 1 }), charge({ limit: 1 })];
     await consume(known);
-    expect(await local.confirm('stored', [other], local.now(), Infinity)).toBeUndefined();
+    expect(local.confirm('stored', [other], local.now(), Infinity)).toBeUndefined();
     expect(await consume(other)).toMatchObject({ allowed: true, budgets: [] });
     expect(full).toHaveLength(1);
   });

@@ -59,7 +59,7 @@ describe('a refund', () => {
     /** Units that are free in the store and in this process. */
     const free = async () => [
       (await inner.peek([budget])).budgets[0]!.remaining,
-      (await local.peek([budget])).budgets[0]!.remaining,
+      local.peek([budget]).budgets[0]!.remaining,
     ];
     const consume = async (id: string) => {
       const decision = await store.consume({ id, charges: [budget] });

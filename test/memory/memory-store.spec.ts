@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
-import type { Charge } from '../../src/core/charge.ts';
 import { StoreFullError } from '../../src/core/errors.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
@@ -81,68 +80,5 @@ describe('MemoryStore', () => {
     await store.consume({ id: 'other', charges: [other] });
     await store.reset([other]);
     expect(store.size).toBe(0);
-  });
-});
-
-describe('what a MemoryStore is told of admissions elsewhere', () => {
-  const setUp = (maxKeys = 10) => {
-    const clock = new ManualClock(1_000);
-    const store = new MemoryStore({ maxKeys, now: clock.now });
-    const remaining = async (budget: Charge): Promise<number> => (await store.peek([budget])).budgets[0]!.remaining;
-    return { clock, store, remaining };
-  };
-
-  it('counts in the window, by its own moments', async () => {
-    const { clock, store, remaining } = setUp();
-    const budget = charge({ limit: 10, windowMs: 100 });
-    store.include(budget, { part: 1, at: 950, units: 2 });
-    store.include(budget, { part: 2, at: 990, units: 3 });
-    expect(await remaining(budget)).toBe(5);
-    clock.advance(50);
-    expect(await remaining(budget)).toBe(7);
-    clock.advance(40);
-    expect(await remaining(budget)).toBe(10);
-  });
-
-  it('counts again when it is told of more of the same part', async () => {
-    const { store, remaining } = setUp();
-    const budget = charge({ limit: 10 });
-    for (let i = 0; i < 2; i++) store.include(budget, { part: 1, at: 1_000, units: 1 });
-    expect(await remaining(budget)).toBe(8);
-  });
-
-  it('takes back units of the part that they were included as of, and of no other', async () => {
-    const { store, remaining } = setUp();
-    const budget = charge({ limit: 10 });
-    store.include(budget, { part: 1, at: 999, units: 3 });
-    store.include(budget, { part: 2, at: 1_000, units: 3 });
-    store.exclude({ ...budget, cost: 2 }, 1);
-    expect(await remaining(budget)).toBe(6);
-    store.exclude({ ...budget, cost: 2 }, 1);
-    store.exclude(budget, 7);
-    expect(await remaining(budget)).toBe(7);
-  });
-
-  it('has room for keys that it tracks, for those that no client chooses, and for others up to its bound', async () => {
-    const { store } = setUp(1);
-    const [known, other, method] = [charge(), charge(), charge({ isAlwaysTracked: true })];
-    expect(store.hasRoomFor(other)).toBe(true);
-    await store.consume({ id: 'a', charges: [known] });
-    expect([known, other, method].map((budget) => store.hasRoomFor(budget))).toEqual([true, false, true]);
-  });
-});
-
-describe('a key of a MemoryStore', () => {
-  it('counts while something of it is in its window, however many others have expired', async () => {
-    const clock = new ManualClock();
-    const store = new MemoryStore({ now: clock.now });
-    const budgets = Array.from({ length: 10 }, () => charge({ windowMs: 100 }));
-    const last = budgets.at(-1)!;
-    expect(store.counts(last)).toBe(false);
-    for (const [i, budget] of budgets.entries()) await store.consume({ id: `c${i}`, charges: [budget] });
-    clock.advance(99);
-    expect([store.counts(last), store.counts({ ...last, windowMs: 200 })]).toEqual([true, false]);
-    clock.advance(1);
-    expect(store.counts(last)).toBe(false);
   });
 });

@@ -32,8 +32,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'one call tries the store, and no others beside it',
     file: 'src/failure/circuit-breaker.ts',
-    find: "this.#state === 'half-open' || this.#now() < this.#trialAt",
-    replace: 'this.#now() < this.#trialAt',
+    find: "(this.#state === 'open' && this.#now() >= this.#trialAt)",
+    replace: 'this.#now() >= this.#trialAt',
     tests: breaker,
   },
   {
@@ -307,7 +307,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refund takes what is remembered of the call out here',
     file: 'src/failure/failure-policy-store.ts',
-    find: 'if (rememberedAt !== undefined) await this.#local.giveBack(request, rememberedAt);',
+    find: 'if (rememberedAt !== undefined) this.#local.giveBack(request, rememberedAt);',
     replace: '',
     tests: receipt,
   },
@@ -321,14 +321,14 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what this process may not admit is given back to the store',
     file: 'src/failure/failure-policy-store.ts',
-    find: '    this.#giveBack(request);\n    // A fence',
+    find: '    this.#giveBack({ ...request, receipt });\n    // A fence',
     replace: '    // A fence',
     tests: borders,
   },
   {
     takesAway: 'a reset makes the budgets of this process whole',
     file: 'src/failure/failure-policy-store.ts',
-    find: 'await this.#local?.reset(charges);',
+    find: 'this.#local?.reset(charges);',
     replace: '',
     tests: borders,
   },
@@ -400,7 +400,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'an outage does not begin with whole budgets',
     file: 'src/failure/local-fallback.ts',
-    find: 'for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#store.include(charge, admitted);',
+    find: 'for (const admitted of this.#recent.drain(charge, this.#now(), before)) this.#logs.include(charge, admitted);',
     replace: '',
     tests: borders,
   },
@@ -449,15 +449,15 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what this process admitted alone counts beside what the store admits',
     file: 'src/failure/local-fallback.ts',
-    find: 'if (decided.length > 0) return this.#confirmDecided(',
-    replace: 'if (decided.length === Infinity) return this.#confirmDecided(',
+    find: 'if (decision?.allowed === false) return decision;',
+    replace: '',
     tests: borders,
   },
   {
     takesAway: 'charges beside one that this process decided are remembered',
     file: 'src/failure/local-fallback.ts',
-    find: 'charges.filter((charge) => !decided.includes(charge)),',
-    replace: '[],',
+    find: 'others.filter((charge) => !decided.includes(charge))',
+    replace: '[]',
     tests: borders,
   },
   {
@@ -477,7 +477,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refund takes the call out of the logs of this process',
     file: 'src/failure/local-fallback.ts',
-    find: '    await this.refund(request);\n',
+    find: '    this.refund(request);\n',
     replace: '',
     tests: borders,
   },
@@ -691,14 +691,14 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what a fence admitted is not asked for again',
     file: 'src/failure/local-fallback.ts',
-    find: 'charges.filter((charge) => !this.#store.holds(charge, id))',
+    find: 'charges.filter((charge) => !this.#logs.holds(charge, id))',
     replace: 'charges',
     tests: fence,
   },
   {
     takesAway: 'the share that a fence took is given back',
     file: 'src/failure/failure-policy-store.ts',
-    find: '    await local.refund(request);\n',
+    find: '    local.refund(request);\n',
     replace: '',
     tests: fence,
   },

@@ -1,0 +1,175 @@
+import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
+import { StoreFullError } from '../core/errors.ts';
+import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
+import { afterCharge, readWindow } from '../core/sliding-window.ts';
+import { WindowLog } from '../core/window-log.ts';
+
+/** As an entry of a log; calls have ids without the sign. */
+const partName = (part: number): string => `@${part}`;
+
+/** Options of {@link WindowLogs}. */
+export interface WindowLogsOptions {
+  /** Live keys that are tracked at most. @default 100_000 */
+  readonly maxKeys?: number;
+  /** Milliseconds of a clock that never steps back, fractions included. @default performance.now */
+  readonly now?: () => number;
+}
+
+/**
+ * The logs of many keys, decided at once: what {@link MemoryStore} is made of. Those of one window expire in the order in
+ * which they stand, and every call sweeps a few away.
+ *
+ * When `maxKeys` are live, a request on a key that is not tracked throws {@link StoreFullError}. Nothing is evicted to make
+ * room: whoever invents keys would otherwise flush the record of his own. Keys that no client chooses are tracked in any
+ * case.
+ */
+export class WindowLogs {
+  readonly #maxKeys: number;
+  readonly #now: () => number;
+  // By length of window, so that the logs of each stand in the order in which they expire.
+  readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
+  #size = 0;
+
+  /** @throws TypeError when `maxKeys` is no positive whole number */
+  constructor({ maxKeys = 100_000, now = () => performance.now() }: WindowLogsOptions = {}) {
+    if (!Number.isInteger(maxKeys) || maxKeys < 1) throw new TypeError(`maxKeys must be 1 or more, got ${maxKeys}`);
+    this.#maxKeys = maxKeys;
+    this.#now = now;
+  }
+
+  /** How many keys are tracked, live or not yet swept. */
+  get size(): number {
+    return this.#size;
+  }
+
+  consume({ id, charges }: ConsumeRequest): Decision {
+    assertCallId(id);
+    assertCharges(charges);
+    const now = this.#now();
+    const { merged, places } = mergeCharges(charges);
+    for (const { windowMs } of merged) this.#sweep(windowMs, now);
+    this.#assertRoom(merged, now);
+    const logs = merged.map((charge) => this.#find(charge));
+    logs.forEach((log, i) => log?.trim(now - merged[i]!.windowMs));
+
+    const readings = merged.map((charge, i) => readWindow(charge, logs[i], now));
+    const ofCharges = (found: readonly Reading[]) => readingsOfCharges(charges, { merged, places }, found);
+    const isRepeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
+    if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
+    const denial = denialOf(charges, ofCharges(readings));
+    if (denial) return denial;
+    for (const charge of merged) this.#edit(charge, (log) => log.add(id, now, charge.cost));
+    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!));
+    return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(after)) };
+  }
+
+  peek(charges: readonly Charge[]): Preview {
+    assertCharges(charges);
+    const now = this.#now();
+    const { merged, places } = mergeCharges(charges);
+    const found = merged.map((charge) => readWindow(charge, this.#find(charge), now));
+    const readings = readingsOfCharges(charges, { merged, places }, found);
+    return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
+  }
+
+  refund({ id, charges }: RefundRequest): void {
+    assertCallId(id);
+    assertCharges(charges);
+    for (const charge of charges) {
+      const log = this.#find(charge);
+      log?.remove(id);
+      if (log?.isEmpty) this.#forget(charge);
+    }
+  }
+
+  reset(charges: readonly Charge[]): void {
+    assertCharges(charges);
+    for (const charge of charges) this.#forget(charge);
+  }
+
+  /** Whether anything is counted in the window of this charge that ends now. */
+  counts(charge: Charge): boolean {
+    if (this.#size === 0) return false;
+    const now = this.#now();
+    this.#sweep(charge.windowMs, now);
+    const log = this.#find(charge);
+    return log !== undefined && log.newestAt > now - charge.windowMs;
+  }
+
+  /** Whether the log of this charge holds a living unit of this call. */
+  holds(charge: Charge, id: string): boolean {
+    return this.#find(charge)?.holds(id, this.#now() - charge.windowMs) ?? false;
+  }
+
+  /** Whether the log of this charge has an entry of this call, living or not. */
+  records(charge: Charge, id: string): boolean {
+    return this.#find(charge)?.has(id) ?? false;
+  }
+
+  /** Whether the key is tracked, or may be. */
+  hasRoomFor(charge: Charge): boolean {
+    if (this.#find(charge) !== undefined || charge.isAlwaysTracked === true) return true;
+    return this.#fits(1, this.#now());
+  }
+
+  /** Counts units that were admitted elsewhere at this moment, not before anything that is counted already. */
+  include(
+    charge: Charge,
+    { part, at, units }: { readonly part: number; readonly at: number; readonly units: number },
+  ): void {
+    this.#edit(charge, (log) => log.addTo(partName(part), at, units));
+  }
+
+  /** Takes back units of the charge that were included as of this part. */
+  exclude(charge: Charge, part: number): void {
+    this.#find(charge)?.takeFrom(partName(part), charge.cost);
+  }
+
+  #find(charge: Charge): WindowLog | undefined {
+    return this.#logsByWindow.get(charge.windowMs)?.get(logName(charge));
+  }
+
+  /** Adds to a log, which moves to the end of its window's logs: it is now the last of them to expire. */
+  #edit(charge: Charge, edit: (log: WindowLog) => void): void {
+    let logs = this.#logsByWindow.get(charge.windowMs);
+    if (!logs) this.#logsByWindow.set(charge.windowMs, (logs = new Map()));
+    const name = logName(charge);
+    const log = logs.get(name) ?? new WindowLog();
+    if (!logs.delete(name)) this.#size++;
+    edit(log);
+    logs.set(name, log);
+  }
+
+  #forget(charge: Charge): void {
+    const logs = this.#logsByWindow.get(charge.windowMs);
+    if (logs?.delete(logName(charge))) this.#size--;
+    if (logs?.size === 0) this.#logsByWindow.delete(charge.windowMs);
+  }
+
+  /** Forgets the oldest logs of this window that expired: two, so that sweeping outruns growth, or all of them. */
+  #sweep(windowMs: number, now: number, most = 2): void {
+    const logs = this.#logsByWindow.get(windowMs);
+    if (!logs) return;
+    for (const [name, log] of logs) {
+      if (most-- === 0 || log.newestAt > now - windowMs) break;
+      logs.delete(name);
+      this.#size--;
+    }
+    if (logs.size === 0) this.#logsByWindow.delete(windowMs);
+  }
+
+  /** Whether so many more keys may be tracked, when those that expired are forgotten. */
+  #fits(more: number, now: number): boolean {
+    if (this.#size + more <= this.#maxKeys) return true;
+    for (const windowMs of this.#logsByWindow.keys()) this.#sweep(windowMs, now, Infinity);
+    return this.#size + more <= this.#maxKeys;
+  }
+
+  #assertRoom(charges: readonly Charge[], now: number): void {
+    const isNew = (charge: Charge): boolean => !charge.isAlwaysTracked && !this.#find(charge);
+    const untracked = new Set(charges.filter(isNew).map(logName));
+    if (untracked.size === 0) return;
+    if (!this.#fits(untracked.size, now)) throw new StoreFullError(untracked, this.#maxKeys);
+  }
+}
