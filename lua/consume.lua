@@ -5,27 +5,27 @@
 -- KEYS[#KEYS]       the epoch: since when this server keeps what it is told (in the hash slot of the logs)
 -- ARGV[1]           now in microseconds, or '' for the server's clock
 -- ARGV[2]           how many plans follow
--- ARGV[3 ..]        the plans: for each log of a request limit (units), window (milliseconds) and cost (units), all
---                   parted by blanks: '10 60000 1 100 3600000 1' is a plan of two logs
+-- ARGV[3 ..]        the plans: for each log of a request limit (units), window (milliseconds), cost (units) and layout
+--                   ('exact' or 'compact'), all parted by blanks: '10 60000 1 exact 5000 3600000 1 compact'
 -- then, in pairs    the id of a request, and which of the plans is its own (from 1)
 --
 -- Reply: { … for each request, now, began }
 --   of a request admitted       1, and for each log remaining
 --   of one admitted before      2, and for each log remaining, resetAfterMs and 0
 --   of one refused              0, and for each log remaining, resetAfterMs and retryAfterMs
---   of one that failed          the error of its command, as a string, with nothing taken; the others are decided
+--   of one that failed          the error of its command, as a string; what it took is taken back, and the others are
+--                               decided
 --   remaining     units free after the decision
 --   resetAfterMs  milliseconds, rounded up, until the log is empty; the window where it is not told
 --   retryAfterMs  milliseconds, rounded up, until this charge has room; 0 when it has, -1 when waiting does not help
 --   now           microseconds, the moment of the decisions
 --   began         microseconds, the epoch: now where there was none, as on a server that lost its data
--- Errors: 'ERR floodgate: …' naming the argument, with nothing written.
+-- Errors: 'ERR floodgate: …' naming the argument, with nothing written; READONLY on a replica.
 --
--- The first write is a ZADD, which Redis refuses when it is out of memory; a trim or an expiry before it would switch that
+-- The first write is a ZADD or a SET, which Redis refuses when it is out of memory; a trim or an expiry before it would switch that
 -- check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY.
 
-local EPOCH_MS = 400 * 86400000 -- longer than the longest window
-local EPOCH_RENEWED_EVERY = 4096 -- decisions, about
+local YEAR_MS = 400 * 86400000 -- longer than the longest window
 
 local fault = readNow()
 if fault then return fault end
@@ -35,17 +35,17 @@ if not planCount then return wrong('the number of plans', 2, 'at least 1') end
 local plans = {}
 for p = 1, planCount do
   local position = 2 + p
-  limits, windows, costs = {}, {}, {}
+  limits, windows, costs, isCompact = {}, {}, {}, {}
   local i, text = 0, ARGV[position] or ''
-  for limit, windowMs, cost in string.gmatch(text, '(%S+) (%S+) (%S+)') do
+  for limit, windowMs, cost, layout in string.gmatch(text, '(%S+) (%S+) (%S+) (%S+)') do
     i = i + 1
-    fault = readCharge(i, limit, windowMs, cost, position)
+    fault = readCharge(i, limit, windowMs, cost, layout, position)
     if fault then return fault end
   end
-  if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 3 * i then
-    return wrong('a plan', position, 'limit, window and cost of at least one log')
+  if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 4 * i then
+    return wrong('a plan', position, 'limit, window, cost and layout of at least one log')
   end
-  plans[p] = { logs = i, limits = limits, windows = windows, costs = costs }
+  plans[p] = { logs = i, limits = limits, windows = windows, costs = costs, isCompact = isCompact }
 end
 
 local firstRequest = 3 + planCount
@@ -72,6 +72,8 @@ end
 local epoch = KEYS[#KEYS]
 local began = tonumber(redis.call('GET', epoch) or nil)
 local result = {}
+local taken = {}      -- the logs that the request at hand was added to
+local hasAdmitted = false
 local renewals = {}   -- keys whose expiry is written at the end, and their expiries
 
 local function append(value)
@@ -85,8 +87,16 @@ local function renewLater()
   end
 end
 
+local function textOf(failure)
+  return type(failure) == 'table' and failure.err or tostring(failure)
+end
+
 local function deny()
-  for i = 1, logs do restampFuture(i) end
+  for i = 1, logs do
+    local isDone, failure = pcall(restampFuture, i)
+    -- Where the server is out of memory, it can wait.
+    if not isDone and not string.find(textOf(failure), 'OOM', 1, true) then error(failure) end
+  end
   append(0)
   appendReadings(result, true)
   renewLater()
@@ -99,54 +109,77 @@ local function repeated()
 end
 
 local function judge()
-  if countLive() then
+  if readLogs() then
     for i = 1, logs do
       if holdsCall(i) then return repeated() end
     end
     return deny()
   end
+  -- Compact logs come last: they do not know a repetition.
   for i = 1, logs do
-    if not add(i) then
-      for earlier = 1, i - 1 do redis.call('ZREM', keys[earlier], unpack(membersOf(costs[earlier]))) end
-      return repeated()
+    if not slices[i] then
+      if not addEntries(i) then
+        for n = 1, #taken do takeBack(taken[n]) end
+        return repeated()
+      end
+      taken[#taken + 1] = i
+    end
+  end
+  for i = 1, logs do
+    if slices[i] then
+      addToSlices(i)
+      taken[#taken + 1] = i
     end
   end
   append(1)
   for i = 1, logs do
     live[i] = live[i] + costs[i]
-    trim(i)
-    redis.call('PEXPIRE', keys[i], expiryOf(i))
+    if not slices[i] then
+      trim(i)
+      redis.call('PEXPIRE', keys[i], expiryOf(i))
+    end
     append(limits[i] - live[i])
   end
+  hasAdmitted = true
 end
 
 keyCount = 0
 for r = 1, #requests do
   local plan = requests[r]
   id = ARGV[firstRequest + 2 * (r - 1)]
-  logs, limits, windows, costs = plan.logs, plan.limits, plan.windows, plan.costs
-  keys, newest = {}, {}
+  logs, limits, windows, costs, isCompact = plan.logs, plan.limits, plan.windows, plan.costs, plan.isCompact
+  keys, newest, taken = {}, {}, {}
   for i = 1, logs do keys[i] = KEYS[keyCount + i] end
   keyCount = keyCount + logs
   local length = #result
   local isJudged, failure = pcall(judge)
   if not isJudged then
+    local text = textOf(failure)
+    -- As an error of the call, it tells the client to look for the primary. A replica has written nothing.
+    if string.find(text, 'READONLY', 1, true) then return redis.error_reply(text) end
+    for n = 1, #taken do pcall(takeBack, taken[n]) end
     for n = length + 1, #result do result[n] = nil end
-    append(type(failure) == 'table' and failure.err or tostring(failure))
+    append(text)
   end
 end
 
-for n = 1, #renewals, 2 do
-  redis.call('PEXPIRE', renewals[n], renewals[n + 1])
-  hasWritten = true
+local function settle()
+  for n = 1, #renewals, 2 do
+    redis.call('PEXPIRE', renewals[n], renewals[n + 1])
+    hasWritten = true
+  end
+  if not hasWritten then return end
+  -- After the first write; where the server's clock stepped back behind it, the epoch begins anew.
+  if not began or began > now then
+    redis.call('SET', epoch, string.format('%.0f', now), 'PX', 2 * YEAR_MS)
+  elseif now - began > 1000 * YEAR_MS then
+    redis.call('PEXPIRE', epoch, YEAR_MS)
+  end
 end
--- After the first write; where the server's clock stepped back behind it, the epoch begins anew.
-if not began or began > now then
-  began = now
-  if hasWritten then redis.call('SET', epoch, string.format('%.0f', now), 'PX', EPOCH_MS) end
-elseif now % EPOCH_RENEWED_EVERY == 0 and hasWritten then
-  redis.call('PEXPIRE', epoch, EPOCH_MS)
-end
+
+-- What was admitted stays so, whatever else cannot be written.
+if hasAdmitted then pcall(settle) else settle() end
+if not began or began > now then began = now end
 append(now)
 append(began)
 return result

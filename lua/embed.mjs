@@ -6,16 +6,17 @@ const read = (name) => readFileSync(new URL(`${name}.lua`, import.meta.url), 'ut
 const quoted = (text) => '`' + text.replace(/[\\`]|\$\{/g, '\\$&') + '`';
 
 export function luaSources() {
-  const consume = `${read('charge')}\n${read('consume')}`;
-  const sources = { consume, peek: read('peek'), refund: read('refund') };
-  const scripts = Object.entries(sources).map(([name, source]) => `  ${name}: WINDOW + ${quoted(source)},`);
+  const reading = ['arguments', 'slices', 'window'].map(read).join('\n');
   return `// Made from lua/*.lua by lua/embed.mjs: change those.
 
-const WINDOW = ${quoted(`${read('window')}\n`)};
+const READING = ${quoted(`${reading}\n`)};
+const WRITING = READING + ${quoted(`${read('writing')}\n`)};
 
-/** The scripts, each with what they share before it. */
+/** The scripts, each with what it shares with others before it. */
 export const LUA_SOURCES = {
-${scripts.join('\n')}
+  consume: WRITING + ${quoted(read('consume'))},
+  peek: READING + ${quoted(read('peek'))},
+  refund: WRITING + ${quoted(read('refund'))},
 } as const;
 `;
 }

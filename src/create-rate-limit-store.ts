@@ -122,12 +122,14 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
     : await connectRedisStore(redis!, { keyPrefix, onEvent });
   if (failure) events.failed(failure);
   const guarded = new CircuitBreakerStore(new DeadlineStore(store, durationMs(decisionTimeout)));
+  const hasFence = options.onMemoryLoss === 'fence';
+  const isFence = hasFence && options.instances !== undefined;
   const local = new LocalFallback({
     instances: typeof instances === 'function' ? instances : () => instances,
     onFull: (error) => events.failed(error),
+    isFence,
   });
-  const hasFence = options.onMemoryLoss === 'fence';
-  const decider = hasFence ? new FencedStore(guarded, options.instances === undefined ? undefined : local) : guarded;
+  const decider = hasFence ? new FencedStore(guarded, isFence ? local : undefined) : guarded;
   const policies = { onStoreError, events, vitals: guarded, local, remembersAll: hasFence };
   const supervisedStore = new FailurePolicyStore(decider, policies);
   // Times of a store of somebody else may be of another clock, as in tests that give it.

@@ -1,5 +1,13 @@
 import { RateLimitRequestError } from './errors.ts';
+import { show } from './show.ts';
 import type { StoreErrorPolicy } from './store-error-policy.ts';
+
+/**
+ * How a log counts. `exact`: each unit by itself, at the moment of its admission. `compact`: by the hundredth of the
+ * window, at the end of it. Neither ever holds more than the limit in a window; in a compact one room comes back up to a
+ * hundredth of the window late, it takes some hundred bytes at any limit, and it does not know calls.
+ */
+export type LogLayout = 'exact' | 'compact';
 
 /** One budget that a call wants to take units from. */
 export interface Charge {
@@ -8,12 +16,22 @@ export interface Charge {
    * with different windows are different budgets. On Redis Cluster the part in the first braces chooses the slot.
    */
   readonly key: string;
-  /** Units admitted in any window of `windowMs`; a whole number from 1 to {@link MAX_LIMIT}. */
+  /** Units admitted in any window of `windowMs`; a whole number from 1 to {@link MAX_LIMIT}, or to
+   * {@link MAX_EXACT_LIMIT} in the exact layout. */
   readonly limit: number;
   /** Length of the sliding window, whole milliseconds. */
   readonly windowMs: number;
-  /** Units taken; a whole number from 1. A cost above the limit or above {@link MAX_COST} is always refused. */
+  /**
+   * Units taken; a whole number from 1. A cost above the limit is always refused, and in the exact layout one above
+   * {@link MAX_EXACT_COST}.
+   */
   readonly cost: number;
+  /**
+   * How the units are counted, where the key has no log yet: an exact log becomes a compact one when it is asked for one,
+   * and a compact one stays so until it expires.
+   * @default 'exact' up to a limit of 128, 'compact' above
+   */
+  readonly layout?: LogLayout | undefined;
   /** A label that decisions carry back: the name of the rule behind the charge. */
   readonly rule?: string;
   /** Overrides the store's own policy for this charge. */
@@ -25,12 +43,19 @@ export interface Charge {
   readonly isAlwaysTracked?: boolean;
 }
 
+/** A compact log counts its units in four bytes. */
+export const MAX_LIMIT = 1_000_000_000;
 /** An exact log keeps every admitted unit, and freeing a longer one holds Redis up for milliseconds. */
-export const MAX_LIMIT = 10_000;
+export const MAX_EXACT_LIMIT = 10_000;
 /** An exact log writes one entry per unit, and one script call has to stay short. */
-export const MAX_COST = 100;
+export const MAX_EXACT_COST = 128;
+/** Redis keeps sorted sets of up to 128 entries in 20 bytes each, larger ones in 120. */
+const EXACT_UP_TO = 128;
 /** Calls carry an id of letters, digits, `-` and `_`: `#` numbers the units of one call. */
 const CALL_ID = /^[\w-]{1,64}$/;
+
+/** A year, and a day. */
+const MAX_WINDOW_MS = 366 * 86_400_000;
 
 const isWhole = (value: unknown, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
@@ -38,13 +63,21 @@ const isWhole = (value: unknown, most: number): boolean =>
 /** @throws RateLimitRequestError naming the field and the value; a store never sees a charge that it cannot judge. */
 export function assertCharges(charges: readonly Charge[]): void {
   if (charges.length === 0) throw new RateLimitRequestError('charges must not be empty');
-  for (const { key, limit, windowMs, cost } of charges) {
+  for (const charge of charges) {
+    const { key, limit, windowMs, cost, layout } = charge;
     if (typeof key !== 'string' || key === '')
       throw new RateLimitRequestError(`charge key must be a string, got ${String(key)}`);
-    if (!isWhole(limit, MAX_LIMIT))
-      throw new RateLimitRequestError(`limit must be 1 to ${MAX_LIMIT}, got ${String(limit)}`);
-    if (!isWhole(windowMs, Number.MAX_SAFE_INTEGER / 2_000)) {
-      throw new RateLimitRequestError(`windowMs must be a whole number of milliseconds, got ${String(windowMs)}`);
+    // Halves of characters would all become the same character on their way to Redis.
+    if (!key.isWellFormed()) throw new RateLimitRequestError(`charge key must be whole characters, got ${show(key)}`);
+    if (layout !== undefined && layout !== 'exact' && layout !== 'compact')
+      throw new RateLimitRequestError(`layout must be exact or compact, got ${String(layout)}`);
+    const maxLimit = layout === 'exact' ? MAX_EXACT_LIMIT : MAX_LIMIT;
+    if (!isWhole(limit, maxLimit))
+      throw new RateLimitRequestError(`limit must be 1 to ${maxLimit}, got ${String(limit)}`);
+    if (!isWhole(windowMs, MAX_WINDOW_MS)) {
+      throw new RateLimitRequestError(
+        `windowMs must be whole milliseconds of at most 366 days, got ${String(windowMs)}`,
+      );
     }
     if (!isWhole(cost, Number.MAX_SAFE_INTEGER))
       throw new RateLimitRequestError(`cost must be 1 or more, got ${String(cost)}`);
@@ -58,15 +91,24 @@ export function assertCallId(id: string): void {
   }
 }
 
+/** The layout that the charge asks for. */
+export const layoutOf = ({ layout, limit }: Pick<Charge, 'layout' | 'limit'>): LogLayout =>
+  layout ?? (limit <= EXACT_UP_TO ? 'exact' : 'compact');
+
+/** The largest cost for which some waiting makes room. */
+export const maxCostOf = (charge: Pick<Charge, 'limit' | 'layout'>): number =>
+  layoutOf(charge) === 'exact' ? Math.min(charge.limit, MAX_EXACT_COST) : charge.limit;
+
 /** Whether some waiting makes room for the charge. */
-export const isAffordable = ({ cost, limit }: Pick<Charge, 'cost' | 'limit'>): boolean =>
-  cost <= limit && cost <= MAX_COST;
+export const isAffordable = (charge: Pick<Charge, 'cost' | 'limit' | 'layout'>): boolean =>
+  charge.cost <= maxCostOf(charge);
 
 /** What names a charge's log. */
 export const logName = (charge: Charge): string => `${charge.key}:${charge.windowMs}`;
 
 /**
- * Charges on one log become one: the smallest limit, the largest cost. `places[i]` is where `charges[i]` went.
+ * Charges on one log become one: the smallest limit, the largest cost, exact if one asks for it. `places[i]` is where
+ * `charges[i]` went.
  */
 export function mergeCharges(charges: readonly Charge[]): { merged: readonly Charge[]; places: readonly number[] } {
   if (charges.length === 1) return { merged: charges, places: [0] };
@@ -84,6 +126,7 @@ export function mergeCharges(charges: readonly Charge[]): { merged: readonly Cha
       ...other,
       limit: Math.min(other.limit, charge.limit),
       cost: Math.max(other.cost, charge.cost),
+      layout: [other.layout, charge.layout].includes('exact') ? 'exact' : (other.layout ?? charge.layout),
     };
     return place;
   });

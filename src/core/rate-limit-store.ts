@@ -17,8 +17,8 @@ export interface RefundRequest {
   readonly id: string;
   /** As they were charged. */
   readonly charges: readonly Charge[];
-  /** The receipt of the decision; absent when the decision never arrived. */
-  readonly receipt?: string;
+  /** The receipt of the decision; absent when the decision never arrived: then only exact logs give anything back. */
+  readonly receipt?: string | undefined;
 }
 
 /**
@@ -34,8 +34,8 @@ export interface RateLimitStore {
    *
    * - Charges on the same log (equal key and window) are merged: the smallest limit, the largest cost.
    * - Refused calls leave no trace.
-   * - Idempotent: an id that was admitted is admitted again, uncharged, while one of its entries lives; a refused id
-   *   is decided afresh. A refunded id is not used again.
+   * - Idempotent on exact logs: an id that was admitted is admitted again, uncharged, while one of its entries lives; a
+   *   refused id is decided afresh. A refunded id is not used again. A compact log is charged again.
    */
   consume(request: ConsumeRequest): Promise<Decision>;
   /** What {@link consume} would answer now. Changes nothing. */

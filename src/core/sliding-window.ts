@@ -1,5 +1,6 @@
 import { isAffordable, type Charge } from './charge.ts';
 import type { Reading } from './decision.ts';
+import { leavesAfterMs } from './slices.ts';
 import type { WindowLog } from './window-log.ts';
 
 /**
@@ -24,8 +25,8 @@ export function readWindow(charge: Charge, log: WindowLog | undefined, now: numb
   return { ...reading, refusal: { retryAfterMs: Math.ceil(log.timeOfUnit(live + cost - limit, horizon) - horizon) } };
 }
 
-/** The reading right after the charge was taken. */
-export const afterCharge = ({ cost, windowMs }: Charge, { remaining }: Reading): Reading => ({
-  remaining: remaining - cost,
-  resetAfterMs: windowMs,
+/** The reading right after the charge was taken, at this moment (whole microseconds). */
+export const afterCharge = (charge: Charge, { remaining }: Reading, now: number): Reading => ({
+  remaining: remaining - charge.cost,
+  resetAfterMs: leavesAfterMs(charge, now),
 });

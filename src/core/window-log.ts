@@ -3,12 +3,17 @@ interface Entry {
   readonly units: number;
 }
 
-/** The admitted calls of one budget in the order of their time; times never decrease from call to call. */
+/** The admitted calls of one budget in the order of their time; an entry that would come before another is dated like it. */
 export class WindowLog {
   // A Map keeps the order in which calls were admitted, and finds one by its id.
   readonly #entries = new Map<string, Entry>();
+  /** Calls whose units were taken from an entry that others share, and when that entry was admitted. */
+  readonly #takenBack = new Map<string, number>();
   #units = 0;
   #newestAt = -Infinity;
+
+  /** @param createdAt when its own units begin; in the caller's time */
+  constructor(readonly createdAt: number) {}
 
   get isEmpty(): boolean {
     return this.#entries.size === 0;
@@ -52,9 +57,9 @@ export class WindowLog {
 
   add(id: string, at: number, units: number): void {
     this.remove(id);
-    this.#entries.set(id, { at, units });
+    this.#newestAt = Math.max(at, this.#newestAt);
+    this.#entries.set(id, { at: this.#newestAt, units });
     this.#units += units;
-    this.#newestAt = at;
   }
 
   /** Adds to what stands under this id, dated anew. */
@@ -71,6 +76,14 @@ export class WindowLog {
     this.#units -= units;
   }
 
+  /** As {@link takeFrom}, but once for this call. */
+  takeOnce(call: string, id: string, units: number): void {
+    const entry = this.#entries.get(id);
+    if (!entry || this.#takenBack.has(call)) return;
+    this.#takenBack.set(call, entry.at);
+    this.takeFrom(id, units);
+  }
+
   remove(id: string): void {
     const entry = this.#entries.get(id);
     if (!entry) return;
@@ -84,6 +97,10 @@ export class WindowLog {
 
   /** Forgets the calls admitted at `horizon` or earlier. */
   trim(horizon: number): void {
+    for (const [call, at] of this.#takenBack) {
+      if (at > horizon) break;
+      this.#takenBack.delete(call);
+    }
     for (const [id, { at, units }] of this.#entries) {
       if (at > horizon) return;
       this.#entries.delete(id);

@@ -83,7 +83,7 @@ export class FailurePolicyStore implements SupervisedStore {
     const { rememberedAt, isLocal, mayBeLate, receipt } = originOf(request.receipt);
     if (isLocal) {
       if (mayBeLate) this.#giveBack({ ...request, receipt: undefined });
-      return this.#local.refund(request);
+      return this.#local.refund({ ...request, receipt });
     }
     if (rememberedAt !== undefined) this.#local.giveBack(request, rememberedAt);
     return this.#observed(() => this.#inner.refund({ ...request, receipt }));
@@ -109,7 +109,8 @@ export class FailurePolicyStore implements SupervisedStore {
     if (decidable.length > 0) return this.consume({ ...request, charges: decidable });
     if (!this.#local || local.length === 0) return { allowed: true, id, budgets: [] };
     const decision = this.#local.consume({ id, charges: local });
-    if (decision.allowed) return { ...decision, receipt: receiptOf({ isLocal: true, mayBeLate }) };
+    if (decision.allowed)
+      return { ...decision, receipt: receiptOf({ isLocal: true, mayBeLate, receipt: decision.receipt }) };
     giveBack();
     return decision;
   }

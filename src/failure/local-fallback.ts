@@ -1,5 +1,5 @@
-import { assertCharges, logName, type Charge } from '../core/charge.ts';
-import { denialBy, type Decision, type Denied, type Preview } from '../core/decision.ts';
+import { MAX_EXACT_LIMIT, assertCharges, logName, type Charge } from '../core/charge.ts';
+import { denialBy, type Budget, type Decision, type Denied, type Preview } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import { WindowLogs } from '../memory/window-logs.ts';
@@ -17,11 +17,16 @@ export interface LocalFallbackOptions {
   readonly now?: () => number;
   /** Keys that are tracked at most. */
   readonly maxKeys?: number;
+  /**
+   * Whether charges whose window is longer than the memory of the store were decided here before they are confirmed.
+   * @default false
+   */
+  readonly isFence?: boolean;
 }
 
-/** A charge with this process's share of its limit. */
-interface Shared extends Charge {
-  readonly wholeLimit: number;
+/** A charge as the logs here keep it. */
+interface Kept extends Charge {
+  readonly asked: Charge;
 }
 
 /**
@@ -39,11 +44,13 @@ export class LocalFallback {
   readonly #instances: () => number;
   readonly #onFull: (error: StoreFullError) => void;
   readonly #now: () => number;
+  readonly #isFence: boolean;
 
-  constructor({ instances, onFull, now = () => performance.now(), maxKeys }: LocalFallbackOptions) {
+  constructor({ instances, onFull, now = () => performance.now(), maxKeys, isFence = false }: LocalFallbackOptions) {
     this.#instances = instances;
     this.#onFull = onFull;
     this.#now = now;
+    this.#isFence = isFence;
     this.#logs = new WindowLogs({ now, ...(maxKeys !== undefined && { maxKeys }) });
   }
 
@@ -56,13 +63,13 @@ export class LocalFallback {
   consume({ id, charges }: ConsumeRequest): Decision {
     const decide = (tracked: readonly Charge[]) => this.#logs.consume({ id, charges: this.#shared(tracked) });
     const decision = this.#amongTracked(charges, decide);
-    return decision ? withWholeLimits(decision) : { allowed: true, id, budgets: [] };
+    return decision ? asAsked(decision) : { allowed: true, id, budgets: [] };
   }
 
   /** What {@link consume} would answer. */
   peek(charges: readonly Charge[]): Preview {
     const preview = this.#amongTracked(charges, (tracked) => this.#logs.peek(this.#shared(tracked)));
-    return preview ? withWholeLimits(preview) : { allowed: true, budgets: [] };
+    return preview ? asAsked(preview) : { allowed: true, budgets: [] };
   }
 
   /**
@@ -73,11 +80,10 @@ export class LocalFallback {
    * @param memoryAgeMs for how long the store has kept what it was told
    */
   confirm(id: string, charges: readonly Charge[], at: number, memoryAgeMs: number): Denied | undefined {
-    // A fence has asked for these already.
-    const others = this.#logs.size > 0 ? charges.filter((charge) => !this.#logs.holds(charge, id)) : charges;
+    const others = this.#isFence ? charges.filter(({ windowMs }) => windowMs <= memoryAgeMs) : charges;
     const decided = this.#decidedHere(others, memoryAgeMs);
-    const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided }) : undefined;
-    if (decision?.allowed === false) return decision;
+    const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided.map(kept) }) : undefined;
+    if (decision?.allowed === false) return asAsked(decision);
     const counted = decided.length > 0 ? others.filter((charge) => !decided.includes(charge)) : others;
     if (counted.length > 0) this.#record(counted, at);
     return undefined;
@@ -86,13 +92,14 @@ export class LocalFallback {
   /** Why {@link confirm} would not let this process admit what the store would. */
   objection(charges: readonly Charge[]): Denied | undefined {
     const decided = this.#decidedHere(charges, Infinity);
-    const preview = decided.length > 0 ? this.#logs.peek(decided) : undefined;
-    return preview?.allowed === false ? preview : undefined;
+    const preview = decided.length > 0 ? this.#logs.peek(decided.map(kept)) : undefined;
+    return preview?.allowed === false ? asAsked(preview) : undefined;
   }
 
   /** Takes back what was counted of a call of the store, at this moment. */
   giveBack(request: RefundRequest, at: number): void {
-    const isElsewhere = (charge: Charge): boolean => this.#logs.records(charge, request.id);
+    const isElsewhere = (charge: Charge): boolean =>
+      isKeptExact(charge) ? this.#logs.records(charge, request.id) : this.#logs.counts(charge);
     const drained = this.#recent.giveBack(request, at, this.#now(), isElsewhere);
     for (const { charge, part } of drained) this.#logs.exclude(charge, part);
     this.refund(request);
@@ -144,13 +151,9 @@ export class LocalFallback {
   }
 
   /** With this process's share of the limits: at least one unit. */
-  #shared(charges: readonly Charge[]): readonly Shared[] {
+  #shared(charges: readonly Charge[]): readonly Kept[] {
     const instances = this.#instanceCount();
-    return charges.map((charge) => ({
-      ...charge,
-      limit: Math.max(1, Math.floor(charge.limit / instances)),
-      wholeLimit: charge.limit,
-    }));
+    return charges.map((charge) => ({ ...kept(charge), limit: Math.max(1, Math.floor(charge.limit / instances)) }));
   }
 
   /** One where the application does not know. */
@@ -163,13 +166,22 @@ export class LocalFallback {
   }
 }
 
-/** With the limits that the caller knows, in place of shares of them. */
-function withWholeLimits<D extends Preview>(decision: D): D {
-  const whole = <B extends Charge>(budget: B): B => {
-    const { wholeLimit, ...rest } = budget as B & Shared;
-    return { ...rest, limit: wholeLimit } as B;
+/** Exact logs know calls, so that what is decided here and counted besides is told apart; this process can hold larger ones. */
+const isKeptExact = ({ limit }: Charge): boolean => limit <= MAX_EXACT_LIMIT;
+
+const kept = (charge: Charge): Kept => ({
+  ...charge,
+  layout: isKeptExact(charge) ? 'exact' : 'compact',
+  asked: charge,
+});
+
+/** With the charges that the caller knows, in place of those that are kept for them. */
+function asAsked<D extends Preview>(decision: D): D {
+  const restored = <B extends Budget>(budget: B): B => {
+    const { asked, ...read } = budget as B & Kept;
+    return { ...read, limit: asked.limit, layout: asked.layout } as B;
   };
-  const budgets = decision.budgets.map(whole);
+  const budgets = decision.budgets.map(restored);
   if (decision.allowed) return { ...decision, budgets };
-  return { ...decision, ...denialBy(decision.refusedBy.map(whole), budgets)! };
+  return { ...decision, ...denialBy(decision.refusedBy.map(restored), budgets)! };
 }

@@ -6,20 +6,23 @@ export interface Origin {
   readonly mayBeLate?: boolean;
   /** When this process counted what the store charged; milliseconds. */
   readonly rememberedAt?: number | undefined;
-  /** The store's own. */
+  /** Of the store, or of this process. */
   readonly receipt?: string | undefined;
 }
 
 /** The origin as a receipt, which the caller of a refund brings back. */
 export function receiptOf({ isLocal, mayBeLate, rememberedAt, receipt }: Origin): string {
-  if (isLocal) return mayBeLate ? 'local:late' : 'local:';
+  if (isLocal) return `local:${mayBeLate ? 'late' : ''}:${receipt ?? ''}`;
   const moment = `at:${rememberedAt ?? ''}`;
   return receipt === undefined ? moment : `${moment}:${receipt}`;
 }
 
 /** The origin that a receipt tells; a receipt of somebody else is the store's own. */
 export function originOf(text: string): Origin {
-  if (text.startsWith('local:')) return { isLocal: true, mayBeLate: text === 'local:late' };
+  const [, late, localReceipt] = /^local:(late)?:(.*)$/s.exec(text) ?? [];
+  if (localReceipt !== undefined) {
+    return { isLocal: true, mayBeLate: late !== undefined, receipt: localReceipt === '' ? undefined : localReceipt };
+  }
   const [, rememberedAt, receipt] = /^at:([\d.]*)(?::(.*))?$/s.exec(text) ?? [];
   if (rememberedAt === undefined) return { receipt: text };
   return { rememberedAt: rememberedAt === '' ? undefined : Number(rememberedAt), receipt };

@@ -36,6 +36,8 @@ export interface Admitted {
  */
 export class RecentAdmissions {
   readonly #partsByWindow = new Map<number, Part[]>();
+  /** Calls that are known to have been given back, in all parts. */
+  #givenBack = 0;
 
   /** @returns whether all were counted; keys that no client chooses always are */
   record(charges: readonly Charge[], now: number): boolean {
@@ -70,8 +72,9 @@ export class RecentAdmissions {
       const part = this.#partsByWindow.get(windowMs)?.find((other) => other.index === index);
       const name = `${id} ${key}`;
       // Without room to know that it was given back, it stays counted.
-      if (!part || part.givenBack.has(name) || part.givenBack.size >= MOST_COUNTS) return [];
+      if (!part || part.givenBack.has(name) || this.#givenBack >= MOST_COUNTS) return [];
       part.givenBack.add(name);
+      this.#givenBack++;
       // Moments are rounded up to the millisecond.
       if (at - 1 <= now - windowMs || isElsewhere(charge)) return [];
       if (at <= (part.drainedAt.get(key) ?? -Infinity)) return [{ charge, part: index }];
@@ -128,7 +131,7 @@ export class RecentAdmissions {
   #dropStale(windowMs: number, now: number): void {
     const parts = this.#partsByWindow.get(windowMs);
     const oldest = partIndex(windowMs, now) - PARTS;
-    while (parts?.[0] && parts[0].index < oldest) parts.shift();
+    while (parts?.[0] && parts[0].index < oldest) this.#givenBack -= parts.shift()!.givenBack.size;
     if (parts?.length === 0) this.#partsByWindow.delete(windowMs);
   }
 }

@@ -1,4 +1,4 @@
-import { logName, type Charge } from '../core/charge.ts';
+import { logName, mergeCharges, type Charge } from '../core/charge.ts';
 import { denialBy, type Budget, type Decision, type Denied, type Preview, type Refusal } from '../core/decision.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
@@ -25,8 +25,8 @@ interface Forgotten {
 /**
  * Answers from memory what the store would refuse: a refusal tells until when, if nobody gives anything back. It is
  * remembered for the same key, limit and cost until that moment, counted from the time of asking, and for a second at
- * most; and forgotten when this process refunds or resets. So nothing is admitted that the store would not admit, and
- * what another process gives back is noticed a second late at most.
+ * most; and forgotten when a caller refunds or resets. So nothing is admitted that the store would not admit, and what
+ * another process gives back, or a store within this one, is noticed a second late at most.
  *
  * An id that was admitted before is refused like any other while such a refusal is remembered.
  */
@@ -73,16 +73,20 @@ export class RefusalCacheStore implements SupervisedStore {
   async #ask(request: ConsumeRequest, askedAt: number): Promise<Decision> {
     const decision = await this.#inner.consume(request);
     // What this process refuses in an outage, the store may admit when it is back.
-    if (!decision.allowed && this.#inner.health().state === 'available') this.#remember(decision, askedAt);
+    if (!decision.allowed && this.#inner.health().state === 'available') {
+      this.#remember(decision, request.charges, askedAt);
+    }
     return decision;
   }
 
-  #remember({ refusedBy }: Denied, askedAt: number): void {
+  #remember({ refusedBy }: Denied, charges: readonly Charge[], askedAt: number): void {
     const receivedAt = this.#now();
-    for (const refusal of refusedBy) {
-      const { limit, cost, remaining, resetAfterMs, retryAfterMs } = refusal;
+    const { merged } = mergeCharges(charges);
+    for (const { remaining, resetAfterMs, retryAfterMs, ...refused } of refusedBy) {
       if (retryAfterMs === undefined) continue;
-      const name = logName(refusal);
+      const name = logName(refused);
+      // What was judged is what the charges on one log come to.
+      const { limit, cost } = merged.find((charge) => logName(charge) === name)!;
       const known = this.#known.get(name);
       if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
       const until = askedAt + Math.min(retryAfterMs, LONGEST_MS);
@@ -93,16 +97,18 @@ export class RefusalCacheStore implements SupervisedStore {
   #remembered(charges: readonly Charge[], now: number): Denied | undefined {
     const budgets: Budget[] = [];
     const refusals: Refusal[] = [];
-    for (const charge of charges) {
-      const known = this.#known.get(logName(charge));
+    const { merged, places } = mergeCharges(charges);
+    for (const [i, charge] of charges.entries()) {
+      const judged = merged[places[i]!]!;
+      const known = this.#known.get(logName(judged));
       if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
-      if (known.limit !== charge.limit || known.cost !== charge.cost) continue;
+      if (known.limit !== judged.limit || known.cost !== judged.cost) continue;
       const { remaining, resetAfterMs, retryAfterMs, receivedAt } = known;
       const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
       const budget = { ...charge, remaining, resetAfterMs: leftOf(resetAfterMs) };
       budgets.push(budget);
-      refusals.push({ ...budget, retryAfterMs: leftOf(retryAfterMs) });
+      if (charge.limit === judged.limit) refusals.push({ ...budget, retryAfterMs: leftOf(retryAfterMs) });
     }
     return denialBy(refusals, budgets);
   }

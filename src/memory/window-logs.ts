@@ -1,12 +1,17 @@
-import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { assertCallId, assertCharges, layoutOf, logName, mergeCharges, type Charge } from '../core/charge.ts';
 import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, type Reading } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
+import { sliceAt } from '../core/slices.ts';
 import { afterCharge, readWindow } from '../core/sliding-window.ts';
 import { WindowLog } from '../core/window-log.ts';
 
-/** As an entry of a log; calls have ids without the sign. */
+/** As an entry of a log; calls have ids without the signs. */
 const partName = (part: number): string => `@${part}`;
+const sliceName = (slice: number): string => `~${slice}`;
+
+/** Whole microseconds, rounded up. */
+const micros = (ms: number): number => Math.ceil(ms * 1_000);
 
 /** Options of {@link WindowLogs}. */
 export interface WindowLogsOptions {
@@ -59,9 +64,16 @@ export class WindowLogs {
     if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
     const denial = denialOf(charges, ofCharges(readings));
     if (denial) return denial;
-    for (const charge of merged) this.#edit(charge, (log) => log.add(id, now, charge.cost));
-    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!));
-    return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(after)) };
+    for (const charge of merged) this.#add(id, charge, now);
+    const at = micros(now);
+    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!, at));
+    const isReceiptNeeded = merged.some((charge) => layoutOf(charge) === 'compact');
+    return {
+      allowed: true,
+      id,
+      budgets: budgetsOf(charges, ofCharges(after)),
+      ...(isReceiptNeeded && { receipt: String(at) }),
+    };
   }
 
   peek(charges: readonly Charge[]): Preview {
@@ -73,13 +85,18 @@ export class WindowLogs {
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
 
-  refund({ id, charges }: RefundRequest): void {
+  /** Without a receipt, only exact logs know what to give back. */
+  refund({ id, charges, receipt }: RefundRequest): void {
     assertCallId(id);
     assertCharges(charges);
-    for (const charge of charges) {
+    for (const charge of mergeCharges(charges).merged) {
       const log = this.#find(charge);
-      log?.remove(id);
-      if (log?.isEmpty) this.#forget(charge);
+      if (!log) continue;
+      if (log.has(id)) log.remove(id);
+      else if (Number(receipt) >= micros(log.createdAt)) {
+        log.takeOnce(id, sliceName(sliceAt(Number(receipt), charge.windowMs).number), charge.cost);
+      }
+      if (log.isEmpty) this.#forget(charge);
     }
   }
 
@@ -118,7 +135,7 @@ export class WindowLogs {
     charge: Charge,
     { part, at, units }: { readonly part: number; readonly at: number; readonly units: number },
   ): void {
-    this.#edit(charge, (log) => log.addTo(partName(part), at, units));
+    this.#edit(charge, this.#now(), (log) => log.addTo(partName(part), at, units));
   }
 
   /** Takes back units of the charge that were included as of this part. */
@@ -130,12 +147,19 @@ export class WindowLogs {
     return this.#logsByWindow.get(charge.windowMs)?.get(logName(charge));
   }
 
+  #add(id: string, charge: Charge, now: number): void {
+    const { windowMs, cost } = charge;
+    if (layoutOf(charge) === 'exact') return this.#edit(charge, now, (log) => log.add(id, now, cost));
+    const { number, endsAt } = sliceAt(micros(now), windowMs);
+    this.#edit(charge, now, (log) => log.addTo(sliceName(number), Math.max(now, endsAt / 1_000), cost));
+  }
+
   /** Adds to a log, which moves to the end of its window's logs: it is now the last of them to expire. */
-  #edit(charge: Charge, edit: (log: WindowLog) => void): void {
+  #edit(charge: Charge, now: number, edit: (log: WindowLog) => void): void {
     let logs = this.#logsByWindow.get(charge.windowMs);
     if (!logs) this.#logsByWindow.set(charge.windowMs, (logs = new Map()));
     const name = logName(charge);
-    const log = logs.get(name) ?? new WindowLog();
+    const log = logs.get(name) ?? new WindowLog(now);
     if (!logs.delete(name)) this.#size++;
     edit(log);
     logs.set(name, log);

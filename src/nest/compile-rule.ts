@@ -1,4 +1,4 @@
-import { isAffordable } from '../core/charge.ts';
+import { MAX_EXACT_LIMIT, maxCostOf } from '../core/charge.ts';
 import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
@@ -54,6 +54,7 @@ const FAULT_IN: Readonly<
     value === 'beforeGuards' || value === 'afterGuards' ? undefined : "must be 'beforeGuards' or 'afterGuards'",
   key: functionFault,
   skip: functionFault,
+  exact: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   name: nameFault,
   bucket: nameFault,
   onStoreError: storeErrorPolicyFault,
@@ -96,8 +97,15 @@ export function compileRule(
     return 1;
   };
   const [windowMs, limit, cost] = [number('window'), number('limit'), number('cost')];
-  if (!isFaulty && typeof cost === 'number' && typeof limit === 'number' && !isAffordable({ cost, limit })) {
-    wrong('cost', cost, `must not be above the limit of ${limit}: no request would ever be admitted`);
+  const layout = complete.exact ? 'exact' : undefined;
+  if (!isFaulty && typeof limit === 'number') {
+    const maxCost = maxCostOf({ limit, layout });
+    if (layout === 'exact' && limit > MAX_EXACT_LIMIT) {
+      wrong('limit', limit, `must not be above ${MAX_EXACT_LIMIT} where exact is true`);
+    } else if (typeof cost === 'number' && cost > maxCost) {
+      const border = maxCost === limit ? `the limit of ${limit}` : `${maxCost} where exact is true`;
+      wrong('cost', cost, `must not be above ${border}: no request would ever be admitted`);
+    }
   }
   if (isFaulty) return undefined;
 
@@ -114,6 +122,7 @@ export function compileRule(
     windowMs,
     limit,
     cost,
+    layout,
     key,
     skip,
     message: message!,

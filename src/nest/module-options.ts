@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { MAX_LIMIT } from '../core/charge.ts';
+import { MAX_EXACT_LIMIT, MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
 import { compileRule, withoutUndefined } from './compile-rule.ts';
@@ -127,8 +127,10 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
 }
 
 /** As a rule would be, of the largest limit where they have none: a cost is judged with the limit of each rule. */
-const checkDefaults = (defaults: RateLimitOptions, fault: (message: string) => void): boolean =>
-  compileRule({ limit: MAX_LIMIT, ...defaults }, { writtenOn: 'option defaults', place: '' }, {}, fault) !== undefined;
+function checkDefaults(defaults: RateLimitOptions, fault: (message: string) => void): boolean {
+  const limit = defaults.exact ? MAX_EXACT_LIMIT : MAX_LIMIT;
+  return compileRule({ limit, ...defaults }, { writtenOn: 'option defaults', place: '' }, {}, fault) !== undefined;
+}
 
 /** The defaults that rules start from; those that are faulty are left out, since they were told of. */
 export function ruleDefaults({ onStoreError, defaults }: RateLimitModuleOptions): Partial<RateLimitOptions> {

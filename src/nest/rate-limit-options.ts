@@ -32,7 +32,11 @@ export interface RateLimitOptions {
    * @default 10
    */
   readonly window?: Resolvable<Duration>;
-  /** Units admitted in any window: a whole number from 1 to 10,000; clean numeric strings are accepted. @default 20 */
+  /**
+   * Units admitted in any window: a whole number from 1 to 1,000,000,000; clean numeric strings are accepted. Above 128,
+   * units are counted in hundredths of the window, and room may come back so much late.
+   * @default 20
+   */
   readonly limit?: Resolvable<number | string>;
   /** Who shares the budget. @default 'METHOD' */
   readonly type?: RateLimitType;
@@ -40,8 +44,14 @@ export interface RateLimitOptions {
   readonly key?: KeyFunction;
   /** What the client is told. @default 'Too many requests, please try again later.' */
   readonly message?: string | ((denied: Denied, context: ExecutionContext) => string);
-  /** Units that one request takes: 1 to 100. A static cost above a static limit fails the start. @default 1 */
+  /** Units that one request takes. A static cost above a static limit fails the start. @default 1 */
   readonly cost?: Resolvable<number | string>;
+  /**
+   * True: each unit is counted by itself, at its own moment, also where the limit is above 128, at 120 bytes a unit. The
+   * limit is then 10,000 at most, and the cost 128.
+   * @default false
+   */
+  readonly exact?: boolean;
   /** The rule's stable name, part of its key: for `@SkipRateLimit('name')` and {@link RateLimiter}. */
   readonly name?: string;
   /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
@@ -62,6 +72,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
   key: true,
   message: true,
   cost: true,
+  exact: true,
   name: true,
   bucket: true,
   skip: true,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { MAX_COST, type Charge } from '../core/charge.ts';
+import { MAX_LIMIT, type Charge } from '../core/charge.ts';
 import type { Allowed, Decision, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
@@ -21,7 +21,7 @@ export type RuleReference = string | StandaloneRule;
 
 /** What a call says besides its rule and identity. */
 export interface ConsumeOptions {
-  /** Units taken, 1 to 100. @default the rule's cost */
+  /** Units taken. @default the rule's cost */
   readonly cost?: number;
 }
 
@@ -107,17 +107,18 @@ export class RateLimiter {
 
   #charge(reference: RuleReference, identity: string, options: ConsumeOptions): Charge {
     const rule = typeof reference === 'string' ? this.#declared(reference) : this.#given(reference);
-    const { windowMs, limit, label, onStoreError, kind, writtenOn } = rule;
+    const { windowMs, limit, layout, label, onStoreError, kind, writtenOn } = rule;
     const cost = options.cost ?? rule.cost;
     if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
       throw new TypeError(
         `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
       );
     }
-    const parsed = parseWholeNumber(cost, MAX_COST);
+    const parsed = parseWholeNumber(cost, MAX_LIMIT);
     if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
     const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
-    return { key, limit, windowMs, cost: parsed.value, rule: label, onStoreError, isAlwaysTracked: kind === 'method' };
+    const isAlwaysTracked = kind === 'method';
+    return { key, limit, windowMs, cost: parsed.value, layout, rule: label, onStoreError, isAlwaysTracked };
   }
 
   #identityValue({ kind, place, label, writtenOn }: Rule, identity: string): string {
@@ -134,7 +135,9 @@ export class RateLimiter {
     const [rule, ...others] = this.#parts.rules.named(name);
     if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
     const isSame = (other: Rule): boolean =>
-      (['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost'] as const).every((part) => other[part] === rule[part]);
+      (['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout'] as const).every(
+        (part) => other[part] === rule[part],
+      );
     if (!others.every(isSame))
       throw new TypeError(
         `several rules are named ${show(name)}, which differ: give those that share a budget one bucket, and one limit`,

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { layoutOf } from '../core/charge.ts';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import { compileRule } from './compile-rule.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
@@ -85,7 +86,10 @@ export class RuleBook {
   /** The rules of which each client can fill a log that takes much memory, as messages name them. */
   get withLargeLogs(): readonly string[] {
     return [...this.#applied]
-      .filter(({ kind, limit }) => kind !== 'method' && typeof limit === 'number' && limit > LARGE_LIMIT)
+      .filter(({ kind, limit, layout }) => {
+        if (kind === 'method' || typeof limit !== 'number' || limit <= LARGE_LIMIT) return false;
+        return layoutOf({ limit, layout }) === 'exact';
+      })
       .map(({ writtenOn, label }) => `${writtenOn} (${label})`);
   }
 

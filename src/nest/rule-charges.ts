@@ -1,5 +1,5 @@
 import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
-import { isAffordable, type Charge } from '../core/charge.ts';
+import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
 import type { Resolvable } from './rate-limit-options.ts';
@@ -67,16 +67,20 @@ export class RuleCharges {
   }
 
   async #charge(rule: Rule, identity: Identity, context: ExecutionContext): Promise<Charge> {
-    const { label, onStoreError } = rule;
+    const { label, onStoreError, layout } = rule;
     const charge: Charge = {
       key: ruleKey(rule, identity),
       limit: await valueFor(rule.limit, context),
       windowMs: await valueFor(rule.windowMs, context),
       cost: await valueFor(rule.cost, context),
+      layout,
       rule: label,
       onStoreError,
       isAlwaysTracked: identity.kind === 'method',
     };
+    if (layout === 'exact' && charge.limit > MAX_EXACT_LIMIT) {
+      throw new TypeError(`limit must not be above ${MAX_EXACT_LIMIT} where exact is true, got ${charge.limit}`);
+    }
     this.#watch.values(rule, charge);
     if (!isAffordable(charge)) this.#log.error(rule, `a cost of ${charge.cost} is more than it ever admits: refused`);
     return charge;

@@ -36,7 +36,11 @@ export function bucketConflicts(rules: readonly Rule[]): readonly string[] {
       if (rule.when !== other.when) return [`${both}, but not the moment (when): it would be charged twice`];
       const costs = [rule.cost, other.cost].filter((cost) => typeof cost === 'number');
       const limits = [rule.limit, other.limit].filter((limit) => typeof limit === 'number');
-      const isPassable = isAffordable({ cost: Math.max(...costs, 0), limit: Math.min(...limits, Infinity) });
+      const isPassable = isAffordable({
+        cost: Math.max(...costs, 0),
+        limit: Math.min(...limits, Infinity),
+        layout: rule.layout ?? other.layout,
+      });
       return isPassable ? [] : [`${both}, and one costs more than the other admits: no request would pass`];
     }),
   );

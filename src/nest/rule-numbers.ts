@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { MAX_COST, MAX_LIMIT } from '../core/charge.ts';
+import { MAX_LIMIT } from '../core/charge.ts';
 import { parseDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
@@ -13,16 +13,10 @@ function parseWindow(value: unknown): Parsed {
   return 'fault' in parsed ? parsed : { value: parsed.ms };
 }
 
-function parseLimit(value: unknown): Parsed {
-  const parsed = parseWholeNumber(value, MAX_LIMIT);
-  const isTooLarge = 'fault' in parsed && 'value' in parseWholeNumber(value, Number.MAX_SAFE_INTEGER);
-  return isTooLarge ? { fault: `${parsed.fault}: an exact log holds no more` } : parsed;
-}
-
 const PARSE: Readonly<Record<NumberOption, (value: unknown) => Parsed>> = {
   window: parseWindow,
-  limit: parseLimit,
-  cost: (value) => parseWholeNumber(value, MAX_COST),
+  limit: (value) => parseWholeNumber(value, MAX_LIMIT),
+  cost: (value) => parseWholeNumber(value, MAX_LIMIT),
 };
 /** A cost from a function may be anything that a client can bring about: what is too much is refused, not a fault. */
 const PARSE_RESULT = { ...PARSE, cost: (value: unknown) => parseWholeNumber(value, Number.MAX_SAFE_INTEGER) };

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import type { LogLayout } from '../core/charge.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
 import type { KeyFunction, RateLimitMoment, RateLimitOptions, Resolvable } from './rate-limit-options.ts';
 
@@ -22,6 +23,8 @@ export interface Rule {
   readonly windowMs: Resolvable<number>;
   readonly limit: Resolvable<number>;
   readonly cost: Resolvable<number>;
+  /** Undefined where it goes by the limit. */
+  readonly layout: LogLayout | undefined;
   readonly key: KeyFunction | undefined;
   readonly skip: ((context: ExecutionContext) => boolean | Promise<boolean>) | undefined;
   readonly message: NonNullable<RateLimitOptions['message']>;

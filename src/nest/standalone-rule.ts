@@ -7,9 +7,18 @@ import { ruleConflicts } from './rule-conflicts.ts';
 /** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
 export type StandaloneRule = Pick<
   RateLimitOptions,
-  'window' | 'limit' | 'type' | 'cost' | 'name' | 'bucket' | 'onStoreError'
+  'window' | 'limit' | 'exact' | 'type' | 'cost' | 'name' | 'bucket' | 'onStoreError'
 >;
-const STANDALONE_OPTIONS: readonly string[] = ['window', 'limit', 'type', 'cost', 'name', 'bucket', 'onStoreError'];
+const STANDALONE_OPTIONS: readonly string[] = [
+  'window',
+  'limit',
+  'exact',
+  'type',
+  'cost',
+  'name',
+  'bucket',
+  'onStoreError',
+];
 
 /** The rules that are written on controllers and in the module. */
 interface DeclaredRules {

@@ -1,13 +1,17 @@
-import { MAX_COST } from '../core/charge.ts';
+import { isAffordable, layoutOf, type Charge } from '../core/charge.ts';
 import type { Decision } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest } from '../core/rate-limit-store.ts';
 import { asked, type Asked } from './script-calls.ts';
 
-/** Charges, or units of them, that one call decides at most: some 350 µs in which the server does nothing else. */
-const MOST_UNITS = 64;
-/** Calls that somebody waits for at most. */
-const MOST_UNDER_WAY = 4;
+/** The work of one call, unless one request alone is more: some 350 µs in which the server does nothing else. */
+const MOST_WORK = 64;
+/** Entries that are written in the time that one charge takes by itself. */
+const ENTRIES_PER_CHARGE = 4;
+/** Calls that somebody waits for at most: so many for each millisecond that an answer takes, within these. */
+const CALLS_PER_MS = 4;
+const LEAST_CALLS = 4;
+const MOST_CALLS = 32;
 
 /** Sends one call. @returns for each request its decision, or why it has none */
 export type SendCall = (requests: readonly Asked[]) => Promise<readonly (Decision | Error)[]>;
@@ -29,6 +33,8 @@ export class CallBatcher {
   /** The calls without a reply, and until when somebody waits for it: some clients never settle what they were asked. */
   readonly #underWay = new Map<readonly Waiting[], number>();
   #isScheduled = false;
+  /** On a long way, calls that wait for a place would wait for nothing: the server is idle. */
+  #mostCalls = LEAST_CALLS;
 
   constructor(send: SendCall) {
     this.#send = send;
@@ -44,6 +50,16 @@ export class CallBatcher {
     });
   }
 
+  /** Does not send a request of this id that still waits: nobody waits for its answer any more. */
+  withdraw(id: string): void {
+    const isWithdrawn = ({ request }: Waiting): boolean => request.id === id;
+    if (!this.#waiting.some(isWithdrawn)) return;
+    for (const { reject } of this.#waiting.filter(isWithdrawn)) {
+      reject(new StoreUnavailableError('timeout', 'Redis: the call was given back before it was sent'));
+    }
+    this.#waiting = this.#waiting.filter((each) => !isWithdrawn(each));
+  }
+
   readonly #onTurn = (): void => {
     this.#isScheduled = false;
     this.#sendWaiting();
@@ -57,27 +73,27 @@ export class CallBatcher {
   }
 
   #mayCall(): boolean {
-    if (this.#underWay.size < MOST_UNDER_WAY) return true;
+    if (this.#underWay.size < this.#mostCalls) return true;
     const now = performance.now();
     for (const [call, dueAt] of this.#underWay) if (dueAt < now) this.#underWay.delete(call);
-    return this.#underWay.size < MOST_UNDER_WAY;
+    return this.#underWay.size < this.#mostCalls;
   }
 
   /** Those that nobody waits for any more are not sent. */
   #nextCall(): readonly Waiting[] {
     const now = performance.now();
     const call: Waiting[] = [];
-    let units = 0;
+    let work = 0;
     let taken = 0;
     for (const each of this.#waiting) {
-      const more = unitsOf(each);
-      if (call.length > 0 && units + more > MOST_UNITS) break;
+      const more = workOf(each);
+      if (call.length > 0 && work + more > MOST_WORK) break;
       taken++;
       if (each.dueAt < now) {
         each.reject(new StoreUnavailableError('timeout', 'Redis: the call had to wait too long to be sent'));
       } else {
         call.push(each);
-        units += more;
+        work += more;
       }
     }
     this.#waiting = taken === this.#waiting.length ? [] : this.#waiting.slice(taken);
@@ -86,8 +102,11 @@ export class CallBatcher {
 
   async #sendCall(call: readonly Waiting[]): Promise<void> {
     this.#underWay.set(call, Math.max(...call.map(({ dueAt }) => dueAt)));
+    const sentAt = performance.now();
     try {
       const answers = await this.#send(call);
+      const tookMs = performance.now() - sentAt;
+      this.#mostCalls = Math.min(MOST_CALLS, Math.max(LEAST_CALLS, Math.round(tookMs * CALLS_PER_MS)));
       call.forEach(({ resolve, reject }, i) => {
         const answer = answers[i]!;
         if (answer instanceof Error) reject(answer);
@@ -101,5 +120,9 @@ export class CallBatcher {
   }
 }
 
-const unitsOf = ({ logs }: Asked): number =>
-  logs.merged.reduce((units, { cost }) => units + Math.min(cost, MAX_COST), 0);
+const workOf = ({ logs }: Asked): number => logs.merged.reduce((work, charge) => work + workOfCharge(charge), 0);
+
+function workOfCharge(charge: Charge): number {
+  const writesEntries = layoutOf(charge) === 'exact' && isAffordable(charge);
+  return writesEntries ? 1 + Math.floor((charge.cost - 1) / ENTRIES_PER_CHARGE) : 1;
+}

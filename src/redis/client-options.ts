@@ -3,7 +3,7 @@ import { isClusterClient, type RedisClient } from './redis-client.ts';
 
 /** Options of a Redis client that let commands be sent when nobody waits for them any more, and what stops that. */
 const OF_A_CLIENT = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false };
-const OF_A_CLUSTER = { enableOfflineQueue: false };
+const OF_A_CLUSTER = { enableOfflineQueue: false, retryDelayOnClusterDown: 0, retryDelayOnFailover: 0 };
 
 /**
  * What a client of the application does that answering in time suffers from, if its options tell: what it keeps for

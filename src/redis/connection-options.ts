@@ -68,6 +68,14 @@ export const FIXED_OPTIONS = {
   reconnectOnError: (error: Error) => error.message.includes('READONLY'),
 } as const;
 
+/** The same of a Cluster. What it keeps for later, or sends again, would be charged when nobody asks any more. */
+export const FIXED_CLUSTER_OPTIONS = {
+  retryDelayOnClusterDown: 0,
+  retryDelayOnFailover: 0,
+  retryDelayOnTryAgain: 5,
+  maxRedirections: 3,
+} as const;
+
 const URL_LIKE = "must be a URL like 'redis://localhost:6379'";
 
 /**

@@ -1,5 +1,5 @@
 import { RateLimitConfigurationError } from '../core/errors.ts';
-import { FIXED_OPTIONS, type RedisConnectionOptions } from './connection-options.ts';
+import { FIXED_CLUSTER_OPTIONS, FIXED_OPTIONS, type RedisConnectionOptions } from './connection-options.ts';
 import type { RedisClient } from './redis-client.ts';
 
 /** A connection of our own: what `new Redis()` gives, as far as we use it. */
@@ -48,6 +48,7 @@ function newClient(Redis: RedisConstructor, target: string | RedisConnectionOpti
   if (!cluster) return new Redis({ ...DEFAULTS, ...target, ...FIXED_OPTIONS });
   const { lazyConnect, enableOfflineQueue, enableAutoPipelining, retryStrategy } = FIXED_OPTIONS;
   return new Redis.Cluster(cluster, {
+    ...FIXED_CLUSTER_OPTIONS,
     lazyConnect,
     enableOfflineQueue,
     enableAutoPipelining,

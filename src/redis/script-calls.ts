@@ -1,7 +1,8 @@
-import { mergeCharges, type Charge } from '../core/charge.ts';
+import { layoutOf, mergeCharges, type Charge } from '../core/charge.ts';
 import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Reading } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest } from '../core/rate-limit-store.ts';
+import { leavesAfterMs } from '../core/slices.ts';
 
 /** A request as consume.lua takes it: its charges merged into logs. */
 export interface Asked {
@@ -33,7 +34,7 @@ export function encodeCall(
     let plan = '';
     for (const charge of logs.merged) {
       keys.push(keyOf(charge));
-      plan += `${plan && ' '}${charge.limit} ${charge.windowMs} ${charge.cost}`;
+      plan += `${plan && ' '}${argumentsOf(charge).join(' ')}`;
     }
     let number = plans.get(plan);
     if (number === undefined) plans.set(plan, (number = plans.size + 1));
@@ -41,6 +42,14 @@ export function encodeCall(
   }
   return { keys, args: [plans.size, ...plans.keys(), ...pairs] };
 }
+
+/** A charge as the scripts take it. */
+export const argumentsOf = (charge: Charge): readonly (string | number)[] => [
+  charge.limit,
+  charge.windowMs,
+  charge.cost,
+  layoutOf(charge),
+];
 
 /** How consume.lua begins the answer to a request. */
 const REFUSED = 0;
@@ -82,13 +91,17 @@ export function parsePeek(
 
 function decisionOf({ request, logs }: Asked, code: number, values: Values, decidedAt: number): Decision {
   if (code !== REFUSED && code !== ADMITTED && code !== ADMITTED_BEFORE) throw noDecision();
-  const found = logs.merged.map(({ windowMs }): Reading => {
-    if (code === ADMITTED) return { remaining: values.number(), resetAfterMs: windowMs };
-    return values.reading();
+  const found = logs.merged.map((charge): Reading => {
+    if (code !== ADMITTED) return values.reading();
+    return { remaining: values.number(), resetAfterMs: leavesAfterMs(charge, decidedAt) };
   });
   const { id, charges } = request;
   const readings = readingsOfCharges(charges, logs, found);
-  if (code !== REFUSED) return { allowed: true, id, budgets: budgetsOf(charges, readings), receipt: String(decidedAt) };
+  if (code !== REFUSED) {
+    // The moment of a call that was admitted before is not known any more.
+    const receipt = code === ADMITTED ? String(decidedAt) : undefined;
+    return { allowed: true, id, budgets: budgetsOf(charges, readings), ...(receipt !== undefined && { receipt }) };
+  }
   const denial = denialOf(charges, readings);
   if (!denial) throw noDecision();
   return denial;

@@ -1,14 +1,15 @@
 import { callIds } from '../core/call-id.ts';
-import { MAX_LIMIT, assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
 import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
-import { StoreUnavailableError } from '../core/errors.ts';
+import { RateLimitRequestError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import { show } from '../core/show.ts';
 import { CallBatcher } from './call-batcher.ts';
 import { slotOf, tagOfSlot } from './hash-slot.ts';
 import { LuaScript } from './lua-script.ts';
 import { isClusterClient, prefixOfClient, type RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
-import { encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
+import { argumentsOf, encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
 import type { ServerWatch } from './server-watch.ts';
 
 /** Options of {@link RedisStore}. */
@@ -20,6 +21,9 @@ export interface ScriptStoreOptions {
   /** For tests: milliseconds that date decisions instead of the server's clock. Keys then live a minute longer. */
   readonly now?: () => number;
 }
+
+/** So long is waited for the first decision. */
+const PREPARED_WITHIN_MS = 1_000;
 
 /** Decides by scripts: the requests of one turn of the event loop in one call, on a Cluster in one for each hash slot. */
 export class ScriptStore implements RateLimitStore {
@@ -46,10 +50,16 @@ export class ScriptStore implements RateLimitStore {
   async prepare(): Promise<void> {
     const scripts = [this.#consume, this.#peek, this.#refund];
     await this.#send((client) => Promise.allSettled(scripts.map((script) => script.load(client))));
-    const charges = [{ key: '{floodgate}:start', limit: MAX_LIMIT, windowMs: 1_000, cost: 1 }];
-    const request = { id: this.#nextId(), charges };
-    await this.consume(request);
-    await this.refund(request);
+    const charge = { key: '{floodgate}:start', limit: 1_000, windowMs: 1_000, cost: 1 };
+    const charges = (['exact', 'compact'] as const).map((layout) => ({
+      ...charge,
+      key: `${charge.key}:${layout}`,
+      layout,
+    }));
+    const request = { id: this.#nextId(), charges, withinMs: PREPARED_WITHIN_MS };
+    const decision = await this.consume(request);
+    await this.refund({ ...request, receipt: decision.allowed ? decision.receipt : undefined });
+    await this.#unlink(charges.flatMap((each) => [this.#keyOf(each), this.#markerOf(each, request.id)]));
   }
 
   async consume(request: ConsumeRequest): Promise<Decision> {
@@ -65,19 +75,35 @@ export class ScriptStore implements RateLimitStore {
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
 
-  async refund({ id, charges }: RefundRequest): Promise<void> {
+  /** Without a receipt, only exact logs know what to give back. */
+  async refund({ id, charges, receipt = '' }: RefundRequest): Promise<void> {
     assertCallId(id);
     assertCharges(charges);
-    await this.#run(this.#refund, mergeCharges(charges).merged, [id]);
+    if (!/^\d*$/.test(receipt))
+      throw new RateLimitRequestError(`receipt must be that of the decision, got ${show(receipt)}`);
+    if (receipt === '') this.#batcherOf(charges[0]!).withdraw(id);
+    const { merged } = mergeCharges(charges);
+    const markers = merged.map((charge) => this.#markerOf(charge, id));
+    await this.#run(this.#refund, merged, [id, receipt], markers);
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
     assertCharges(charges);
-    await this.#send((client) => Promise.all(charges.map((charge) => client.unlink(this.#keyOf(charge)))));
+    await this.#unlink(charges.map((charge) => this.#keyOf(charge)));
   }
 
   #keyOf(charge: Charge): string {
     return `${this.#options.keyPrefix}:${logName(charge)}`;
+  }
+
+  /** Says that the call was given back. Names of logs end in a digit, so that no marker is ever taken for one. */
+  #markerOf(charge: Charge, id: string): string {
+    return `${this.#keyOf(charge)}:${id}~`;
+  }
+
+  /** One by one, since the keys may lie in different hash slots. */
+  async #unlink(keys: readonly string[]): Promise<void> {
+    await this.#send((client) => Promise.all(keys.map((key) => client.unlink(key))));
   }
 
   /** All keys of a call lie in one hash slot. */
@@ -106,9 +132,14 @@ export class ScriptStore implements RateLimitStore {
     });
   }
 
-  async #run(script: LuaScript, charges: readonly Charge[], head: readonly string[]): Promise<unknown> {
-    const keys = charges.map((charge) => this.#keyOf(charge));
-    const args = charges.flatMap(({ limit, windowMs, cost }) => [limit, windowMs, cost]);
+  async #run(
+    script: LuaScript,
+    charges: readonly Charge[],
+    head: readonly string[],
+    markers: readonly string[] = [],
+  ): Promise<unknown> {
+    const keys = [...charges.map((charge) => this.#keyOf(charge)), ...markers];
+    const args = charges.flatMap(argumentsOf);
     return this.#send((client) => script.run(client, keys, [this.#moment(), ...head, ...args]));
   }
 

@@ -26,27 +26,28 @@ export class SlotStore implements RateLimitStore {
     assertCharges(charges);
     // A part that is sent while the call is given up would be charged after it was given back.
     const endsAt = performance.now() + withinMs - MARGIN_MS;
-    const taken: Charge[] = [];
+    const taken: RefundRequest[] = [];
     const judged = new Map<Charge, Budget>();
     const budgets = (): readonly Budget[] => charges.flatMap((charge) => judged.get(charge) ?? []);
-    let memoryAgeMs = Infinity;
+    let memoryAgeMs: number | undefined;
     try {
       for (const part of bySlot(charges)) {
         if (performance.now() > endsAt) throw new StoreUnavailableError('timeout', 'no time left for the next slot');
         const decision = await this.#inner.consume({ id, charges: part, withinMs: endsAt - performance.now() });
         part.forEach((charge, i) => judged.set(charge, decision.budgets[i]!));
         if (!decision.allowed) {
-          this.#giveBack(id, taken);
+          this.#giveBack(taken);
           return { ...decision, budgets: budgets() };
         }
-        taken.push(...part);
-        memoryAgeMs = Math.min(memoryAgeMs, decision.memoryAgeMs ?? Infinity);
+        taken.push({ id, charges: part, receipt: decision.receipt });
+        memoryAgeMs = least(memoryAgeMs, decision.memoryAgeMs);
       }
     } catch (error) {
-      this.#giveBack(id, taken);
+      this.#giveBack(taken);
       throw error;
     }
-    return { allowed: true, id, budgets: budgets(), memoryAgeMs };
+    const receipt = taken.map((part) => part.receipt ?? '').join(' ');
+    return { allowed: true, id, budgets: budgets(), receipt, ...(memoryAgeMs !== undefined && { memoryAgeMs }) };
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
@@ -62,7 +63,9 @@ export class SlotStore implements RateLimitStore {
   }
 
   async refund(request: RefundRequest): Promise<void> {
-    await Promise.all(bySlot(request.charges).map((charges) => this.#inner.refund({ ...request, charges })));
+    const receipts = request.receipt?.split(' ') ?? [];
+    const parts = bySlot(request.charges).map((charges, i) => ({ ...request, charges, receipt: receipts[i] }));
+    await Promise.all(parts.map((part) => this.#inner.refund(part)));
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
@@ -70,10 +73,14 @@ export class SlotStore implements RateLimitStore {
   }
 
   /** Best effort, and nobody waits for it: what cannot be given back leaves with the window. */
-  #giveBack(id: string, charges: readonly Charge[]): void {
-    if (charges.length > 0) this.refund({ id, charges }).catch(() => undefined);
+  #giveBack(taken: readonly RefundRequest[]): void {
+    for (const part of taken) this.#inner.refund(part).catch(() => undefined);
   }
 }
+
+/** Of those that are known. */
+const least = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
 function bySlot(charges: readonly Charge[]): readonly (readonly Charge[])[] {
   const parts = new Map<string, Charge[]>();

@@ -26,8 +26,9 @@ const wrapped = (now: () => number): RateLimitStore => {
   return new FailurePolicyStore(guarded, { onStoreError: 'local', events, vitals: guarded, local });
 };
 
-describeStore('the wrapped store', wrapped);
+for (const layout of ['exact', 'compact'] as const) describeStore('the wrapped store', wrapped, layout);
 describeExactness('the wrapped store', wrapped, 100);
+describeExactness('the wrapped store', wrapped, 100, 'compact');
 
 const setUp = (onStoreError: 'allow' | 'deny' = 'allow', maxKeys = 100) => {
   const inner = new FailingStore({ maxKeys });

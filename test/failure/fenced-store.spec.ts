@@ -34,8 +34,14 @@ class ForgetfulStore extends MemoryStore {
 const setUp = (instances?: number) => {
   const clock = new ManualClock();
   const inner = new ForgetfulStore(clock.now);
-  const local = new LocalFallback({ instances: () => instances ?? 1, onFull: () => undefined, now: clock.now });
-  const fenced = new FencedStore(inner, instances === undefined ? undefined : local);
+  const isFence = instances !== undefined;
+  const local = new LocalFallback({
+    instances: () => instances ?? 1,
+    onFull: () => undefined,
+    now: clock.now,
+    isFence,
+  });
+  const fenced = new FencedStore(inner, isFence ? local : undefined);
   const events = new StoreEvents(() => undefined, clock.now);
   const store = new FailurePolicyStore(fenced, { onStoreError: 'allow', events, local, remembersAll: true });
   let calls = 0;

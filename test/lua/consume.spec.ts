@@ -218,26 +218,28 @@ describe('consume.lua', () => {
   });
 
   it.each([
-    ['now', ['x', 1, '3 100 1', 'a', 1]],
+    ['now', ['x', 1, '3 100 1 exact', 'a', 1]],
     ['the number of plans', ['', 0, 'a', 1]],
-    ['the number of plans', ['', 'x', '3 100 1', 'a', 1]],
+    ['the number of plans', ['', 'x', '3 100 1 exact', 'a', 1]],
     ['a plan', ['', 1, '', 'a', 1]],
     ['a plan', ['', 1, '3 100', 'a', 1]],
-    ['a plan', ['', 1, '3 100 1 3', 'a', 1]],
-    ['limit', ['', 1, 'many 100 1', 'a', 1]],
-    ['limit', ['', 1, '0 100 1', 'a', 1]],
-    ['limit', ['', 1, '10001 100 1', 'a', 1]],
-    ['window', ['', 1, '3 0 1', 'a', 1]],
-    ['window', ['', 1, '3 1.5 1', 'a', 1]],
-    ['cost', ['', 1, '3 100 nan', 'a', 1]],
-    ['cost', ['', 1, '3 100 0', 'a', 1]],
-    ['id', ['', 1, '3 100 1', '', 1]],
-    ['id', ['', 1, '3 100 1', 'a#2', 1]],
-    ['id', ['', 1, '3 100 1', 'a'.repeat(65), 1]],
-    ['the plan of a request', ['', 1, '3 100 1', 'a', 2]],
-    ['the plan of a request', ['', 1, '3 100 1', 'a']],
-    ['the plans of the requests take 0 logs', ['', 1, '3 100 1']],
-    ['the plans of the requests take 2 logs', ['', 1, '3 100 1 3 100 1', 'a', 1]],
+    ['a plan', ['', 1, '3 100 1 exact 3', 'a', 1]],
+    ['limit', ['', 1, 'many 100 1 exact', 'a', 1]],
+    ['limit', ['', 1, '0 100 1 exact', 'a', 1]],
+    ['limit', ['', 1, '10001 100 1 exact', 'a', 1]],
+    ['limit', ['', 1, '1000000001 100 1 compact', 'a', 1]],
+    ['layout', ['', 1, '3 100 1 large', 'a', 1]],
+    ['window', ['', 1, '3 0 1 exact', 'a', 1]],
+    ['window', ['', 1, '3 1.5 1 exact', 'a', 1]],
+    ['cost', ['', 1, '3 100 nan exact', 'a', 1]],
+    ['cost', ['', 1, '3 100 0 exact', 'a', 1]],
+    ['id', ['', 1, '3 100 1 exact', '', 1]],
+    ['id', ['', 1, '3 100 1 exact', 'a#2', 1]],
+    ['id', ['', 1, '3 100 1 exact', 'a'.repeat(65), 1]],
+    ['the plan of a request', ['', 1, '3 100 1 exact', 'a', 2]],
+    ['the plan of a request', ['', 1, '3 100 1 exact', 'a']],
+    ['the plans of the requests take 0 logs', ['', 1, '3 100 1 exact']],
+    ['the plans of the requests take 2 logs', ['', 1, '3 100 1 exact 3 100 1 exact', 'a', 1]],
   ])('answers a wrong %s with an error that names it: %j', async (name, args) => {
     const key = newKey();
     await expect(raw('consume', [key, `${keyPrefix}:epoch`], args)).rejects.toThrow(
@@ -271,7 +273,7 @@ describe('peek.lua', () => {
   });
 
   it('names a wrong argument', async () => {
-    await expect(raw('peek', [newKey()], ['', 3, 100, 0])).rejects.toThrow('cost (ARGV[4])');
+    await expect(raw('peek', [newKey()], ['', 3, 100, 0, 'exact'])).rejects.toThrow('cost (ARGV[4])');
   });
 });
 
@@ -292,6 +294,9 @@ describe('refund.lua', () => {
   });
 
   it('names a wrong argument', async () => {
-    await expect(raw('refund', [newKey()], ['', 'a b', 3, 100, 1])).rejects.toThrow('id (ARGV[2])');
+    await expect(raw('refund', [newKey(), newKey()], ['', 'a b', '', 3, 100, 1, 'exact'])).rejects.toThrow(
+      'id (ARGV[2])',
+    );
+    await expect(raw('refund', [newKey(), newKey()], ['', 'a', 'now', 3, 100, 1, 'exact'])).rejects.toThrow('ARGV[3]');
   });
 });

@@ -7,8 +7,14 @@ const scripts = {
   refund: new LuaScript('refund'),
 };
 
-/** One budget as the scripts take it: the key, and limit, window (ms) and cost. */
-export type ScriptCharge = readonly [key: string, limit: number, windowMs: number, cost: number];
+/** One budget as the scripts take it: the key, and limit, window (ms), cost and layout (exact if it is not given). */
+export type ScriptCharge = readonly [
+  key: string,
+  limit: number,
+  windowMs: number,
+  cost: number,
+  layout?: 'exact' | 'compact',
+];
 
 /** One request of a call of consume.lua: its id, and its budgets. */
 export type ScriptRequest = readonly [id: string, ...charges: readonly ScriptCharge[]];
@@ -16,21 +22,24 @@ export type ScriptRequest = readonly [id: string, ...charges: readonly ScriptCha
 /** The answer to one request: 1 or 0, and for each budget remaining, resetAfterMs and retryAfterMs; or its error. */
 export type ScriptAnswer = readonly number[] | string;
 
+const argumentsOf = ([, limit, windowMs, cost, layout = 'exact']: ScriptCharge) => [limit, windowMs, cost, layout];
+
 /** The scripts, called with a given time in microseconds, or that of the server when it is `''`. */
 export const scriptsOn = (client: Redis, epochKey: string) => {
   const run = async (
     name: 'peek' | 'refund',
     head: readonly (string | number)[],
     charges: readonly ScriptCharge[],
+    markers: readonly string[] = [],
   ): Promise<number | number[]> =>
     (await scripts[name].run(
       client,
-      charges.map(([key]) => key),
-      [...head, ...charges.flatMap(([, ...numbers]) => numbers)],
+      [...charges.map(([key]) => key), ...markers],
+      [...head, ...charges.flatMap(argumentsOf)],
     )) as number | number[];
   /** Many requests in one call. */
   const consumeAll = async (epoch: string, now: number | '', requests: readonly ScriptRequest[]) => {
-    const plans = requests.map(([, ...charges]) => charges.flatMap(([, ...numbers]) => numbers).join(' '));
+    const plans = requests.map(([, ...charges]) => charges.flatMap(argumentsOf).join(' '));
     const keys = requests.flatMap(([, ...charges]) => charges.map(([key]) => key));
     const args = [now, plans.length, ...plans, ...requests.flatMap(([id], i) => [id, i + 1])];
     const reply = (await scripts.consume.run(client, [...keys, epoch], args)) as (number | string)[];
@@ -45,6 +54,13 @@ export const scriptsOn = (client: Redis, epochKey: string) => {
     });
     return { answers, decidedAt, began };
   };
+  const refundOf = (admittedAt: number | '', now: number | '', id: string, ...charges: readonly ScriptCharge[]) =>
+    run(
+      'refund',
+      [now, id, admittedAt],
+      charges,
+      charges.map(([key]) => `${key}:${id}~`),
+    );
   return {
     consumeAll,
     /** One request: its verdict, the moment, and the readings. */
@@ -58,7 +74,9 @@ export const scriptsOn = (client: Redis, epochKey: string) => {
       const [verdict, ...readings] = (await run('peek', [now], charges)) as number[];
       return [verdict, now, ...readings];
     },
-    refund: (now: number | '', id: string, ...charges: readonly ScriptCharge[]) => run('refund', [now, id], charges),
+    refund: (now: number | '', id: string, ...charges: readonly ScriptCharge[]) => refundOf('', now, id, ...charges),
+    /** A call that was admitted at this moment. */
+    refundOf,
     raw: (name: keyof typeof scripts, keys: readonly string[], args: readonly (string | number)[]) =>
       scripts[name].run(client, keys, args),
   };

@@ -5,8 +5,10 @@ import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-describeStore('MemoryStore', (now) => new MemoryStore({ now }));
-describeExactness('MemoryStore', (now) => new MemoryStore({ now }), 500);
+for (const layout of ['exact', 'compact'] as const) {
+  describeStore('MemoryStore', (now) => new MemoryStore({ now }), layout);
+  describeExactness('MemoryStore', (now) => new MemoryStore({ now }), 500, layout);
+}
 
 describe('MemoryStore', () => {
   const clock = new ManualClock();

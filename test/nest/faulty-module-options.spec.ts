@@ -52,7 +52,7 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['defaults', null],
   ['defaults.window', 'soon'],
   ['defaults.limit', 0],
-  ['defaults.cost', 101],
+  ['defaults.cost', 1_000_000_001],
   ['defaults.type', 'ip'],
   ['defaults.message', ''],
   ['defaults.onStoreError', 'open'],

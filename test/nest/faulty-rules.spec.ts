@@ -32,8 +32,8 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['limit', 1.5],
   ['limit', NaN],
   ['limit', Infinity],
-  ['limit', 10_001],
-  ['limit', '10001'],
+  ['limit', 1_000_000_001],
+  ['limit', '1000000001'],
   ['limit', ''],
   ['limit', '0'],
   ['limit', '1.5'],
@@ -49,8 +49,10 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['cost', -1],
   ['cost', 0.5],
   ['cost', NaN],
-  ['cost', 101],
-  ['cost', '101'],
+  ['cost', 1_000_000_001],
+  ['cost', '1000000001'],
+  ['exact', 'yes'],
+  ['exact', 1],
   ['cost', 'much'],
   ['cost', null],
   ['type', 'ip'],
@@ -123,8 +125,13 @@ describe('a rule that cannot work', () => {
     );
   });
 
-  it('says why limits above 10,000 are not accepted', async () => {
-    expect(await startMessageOfRules([{ limit: 10_001 }])).toContain('an exact log holds no more');
+  it.each<[RateLimitOptions, string]>([
+    [{ exact: true, limit: 10_001 }, 'limit must not be above 10000 where exact is true, got 10001'],
+    [{ exact: true, limit: 500, cost: 129 }, 'cost must not be above 128 where exact is true: no request'],
+    [{ exact: true, limit: 100, cost: 101 }, 'cost must not be above the limit of 100: no request'],
+    [{ limit: 1_000, cost: 1_001 }, 'cost must not be above the limit of 1000: no request'],
+  ])('says what exact logs do not hold, and what never passes: %j', async (rule, message) => {
+    expect(await startMessageOfRules([rule])).toContain(message);
   });
 
   it('says how to write a window that looks like milliseconds', async () => {
@@ -142,7 +149,7 @@ describe('a rule that cannot work', () => {
   it('is named by its place in the list of the module', async () => {
     const message = await startMessageOfRules([], { rules: [{ limit: 5 }, { limit: 0, window: '1m' }] });
 
-    expect(message).toContain('forRoot rules[1]: limit must be a whole number from 1 to 10000, got 0');
+    expect(message).toContain('forRoot rules[1]: limit must be a whole number from 1 to 1000000000, got 0');
   });
 
   it('is reported together with every fault of every other rule', async () => {

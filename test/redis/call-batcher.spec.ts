@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { CallBatcher } from '../../src/redis/call-batcher.ts';
 import type { Asked } from '../../src/redis/script-calls.ts';
 import type { Decision } from '../../src/core/decision.ts';
@@ -28,10 +28,12 @@ const setUp = () => {
   const askMany = (prefix: string, count: number, cost = 1) =>
     Array.from({ length: count }, (_, i) => ask(`${prefix}${i}`, cost));
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  return { calls, ask, askMany, turn };
+  return { calls, batcher, ask, askMany, turn };
 };
 
 describe('a batcher of calls', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
   it('sends the requests of one turn in one call, in their order', async () => {
     const { calls, askMany, turn } = setUp();
     const answers = askMany('a', 5);
@@ -53,8 +55,9 @@ describe('a batcher of calls', () => {
 
   it.each([
     [100, 1, [64, 36]],
-    [10, 30, [2, 2, 2, 2]],
-    [3, 100, [1, 1, 1]],
+    [10, 30, [8, 2]],
+    [3, 100, [2, 1]],
+    [65, 101, [64, 1]],
   ])('of %d requests of %d units sends as many at once as hold the server up for a short time', async (...one) => {
     const [count, cost, sizes] = one;
     const { calls, askMany, turn } = setUp();
@@ -63,16 +66,58 @@ describe('a batcher of calls', () => {
     expect(calls.map(({ ids }) => ids.length)).toEqual(sizes);
   });
 
+  it('counts a compact log as one charge, whatever the cost', async () => {
+    const { calls, batcher, turn } = setUp();
+    for (let i = 0; i < 65; i++) {
+      void batcher.decide({ id: `a${i}`, charges: [charge({ cost: 1_000, limit: 100_000 })] });
+    }
+    await turn();
+    expect(calls.map(({ ids }) => ids.length)).toEqual([64, 1]);
+  });
+
+  it('lets more calls wait where answers take long, since the server is idle then: four for each millisecond', async () => {
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+    const { calls, askMany, turn } = setUp();
+    const answers = askMany('a', 1);
+    await turn();
+    clock.mockReturnValue(1_003);
+    calls[0]!.answer();
+    await Promise.all(answers);
+    void askMany('b', 64 * 20);
+    await turn();
+    expect(calls).toHaveLength(1 + 12);
+    clock.mockReturnValue(2_000);
+    calls[1]!.answer();
+    await turn();
+    void askMany('c', 64 * 40);
+    await turn();
+    expect(calls).toHaveLength(2 + 32);
+  });
+
+  it('does not send what was given back before', async () => {
+    const { calls, ask, batcher, turn } = setUp();
+    const [kept, withdrawn] = [ask('kept'), ask('withdrawn')];
+    batcher.withdraw('withdrawn');
+    batcher.withdraw('stranger');
+    await expect(withdrawn).rejects.toMatchObject({ kind: 'timeout' });
+    await turn();
+    expect(calls.map(({ ids }) => ids)).toEqual([['kept']]);
+    calls[0]!.answer();
+    expect(await kept).toEqual(allowed('kept'));
+  });
+
   it('lets four calls wait for their replies, and sends the rest as replies come', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(1_000);
     const { calls, askMany, turn } = setUp();
     const answers = askMany('a', 400);
     await turn();
     expect(calls).toHaveLength(4);
     calls[0]!.answer();
-    await eventually(async () => calls.length === 5);
+    await turn();
+    expect(calls).toHaveLength(5);
     for (let i = 1; i < 7; i++) {
-      await eventually(async () => calls.length > i);
       calls[i]!.answer();
+      await turn();
     }
     expect((await Promise.all(answers)).map((answer) => answer.allowed && answer.id)).toEqual(
       Array.from({ length: 400 }, (_, i) => `a${i}`),

@@ -8,7 +8,7 @@ const SUPPORTED = '6.2.0';
 const COMMANDS: Readonly<Record<string, { since: string; options?: Readonly<Record<string, string>> }>> = {
   GET: { since: '1.0.0' },
   PEXPIRE: { since: '2.6.0' },
-  SET: { since: '1.0.0', options: { PX: '2.6.12' } },
+  SET: { since: '1.0.0', options: { NX: '2.6.12', PX: '2.6.12' } },
   TIME: { since: '2.6.0' },
   ZADD: { since: '1.2.0', options: { NX: '3.0.2', XX: '3.0.2' } },
   ZCARD: { since: '1.2.0' },
@@ -27,7 +27,7 @@ const SENT: Readonly<Record<string, string>> = {
   script: '2.6.0',
   unlink: '4.0.0',
 };
-const FUNCTIONS: Readonly<Record<string, string>> = { call: '2.6.0', error_reply: '2.6.0' };
+const FUNCTIONS: Readonly<Record<string, string>> = { call: '2.6.0', error_reply: '2.6.0', pcall: '2.6.0' };
 /** Members of a client that send no command. */
 const NO_COMMANDS = ['connect', 'disconnect', 'nodes', 'on', 'quit', 'removeListener', 'status', 'stream'];
 
@@ -48,7 +48,7 @@ interface Call {
 }
 
 const calls: readonly Call[] = scripts.flatMap(({ name, text }) =>
-  [...text.matchAll(/redis\.call\(/g)].map((start) => {
+  [...text.matchAll(/redis\.p?call\(/g)].map((start) => {
     const words = [...argumentsAt(text, start.index + start[0].length).matchAll(/'([A-Z]+)'/g)].map(
       ([, word]) => word!,
     );
@@ -70,7 +70,7 @@ describe('the commands that are sent to Redis', () => {
   it('are called in scripts by a name that can be read there', () => {
     expect(calls.length).toBeGreaterThan(10);
     expect(calls.filter(({ command }) => command === '')).toEqual([]);
-    for (const { text } of scripts) expect(text).not.toMatch(/redis\.call\((?!')|redis\[|= *redis\b(?!\.)/);
+    for (const { text } of scripts) expect(text).not.toMatch(/redis\.p?call\((?!')|redis\[|= *redis\b(?!\.)/);
   });
 
   it(`are all in Redis ${SUPPORTED}, with their options`, () => {

@@ -60,7 +60,7 @@ describe('a script', () => {
     await script.load(client);
     await client.hset('epoch', 'a', 'b');
     const before = await callsOf('eval');
-    await expect(script.run(client, ['log', 'epoch'], ['', 1, '1 1000 1', 'a', 1])).rejects.toThrow('WRONGTYPE');
+    await expect(script.run(client, ['log', 'epoch'], ['', 1, '1 1000 1 exact', 'a', 1])).rejects.toThrow('WRONGTYPE');
     expect(await callsOf('eval')).toEqual(before);
   });
 });

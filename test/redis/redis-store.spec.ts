@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { callIds } from '../../src/core/call-id.ts';
+import type { Charge } from '../../src/core/charge.ts';
 import { StoreUnavailableError } from '../../src/core/errors.ts';
 import { RedisStore } from '../../src/redis/redis-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
@@ -10,8 +11,9 @@ import { Redis } from 'ioredis';
 const { client, keyPrefix, keys, url } = useRedis();
 const create = (now?: () => number): RedisStore => new RedisStore(client, { keyPrefix, now });
 
-describeStore('RedisStore', create);
+for (const layout of ['exact', 'compact'] as const) describeStore('RedisStore', create, layout);
 describeExactness('RedisStore', create, 60);
+describeExactness('RedisStore', create, 60, 'compact');
 
 describe('RedisStore', () => {
   it('makes readable keys of prefix, key and window', async () => {
@@ -57,18 +59,40 @@ describe('RedisStore', () => {
     expect((await create().peek([good])).budgets[0]!.remaining).toBe(3);
   });
 
-  it('costs as much memory as the README says', async () => {
-    const store = create();
-    const bytesWith = async (entries: number): Promise<number> => {
-      const budget = charge({ key: `{ip:203.0.113.7}:GET /memory/${entries}`, limit: 1_000, windowMs: 60_000 });
-      const nextId = callIds();
-      for (let i = 0; i < entries; i++) await store.consume({ id: nextId(), charges: [budget] });
-      return (await client.memory('USAGE', `${keyPrefix}:${budget.key}:60000`, 'SAMPLES', 0)) as number;
-    };
-    expect(await bytesWith(1)).toBeLessThan(180);
-    expect((await bytesWith(100)) / 100).toBeLessThan(30);
-    const aboveCompact = (await bytesWith(200)) / 200;
-    expect(aboveCompact).toBeGreaterThan(60);
-    expect(aboveCompact).toBeLessThan(150);
+  describe('costs as much memory as the README says', () => {
+    const bytesOf = async ({ key, windowMs }: Charge): Promise<number> =>
+      (await client.memory('USAGE', `${keyPrefix}:${key}:${windowMs}`, 'SAMPLES', 0)) as number;
+    const budgetOf = (name: string, overrides: Partial<Charge>): Charge =>
+      charge({ key: `{ip:203.0.113.7}:GET /memory/${name}`, windowMs: 60_000, ...overrides });
+
+    it('in exact logs', async () => {
+      const store = create();
+      const bytesWith = async (entries: number): Promise<number> => {
+        const budget = budgetOf(`${entries}`, { limit: 1_000, layout: 'exact' });
+        const nextId = callIds();
+        for (let i = 0; i < entries; i++) await store.consume({ id: nextId(), charges: [budget] });
+        return bytesOf(budget);
+      };
+      expect(await bytesWith(1)).toBeLessThan(180);
+      expect((await bytesWith(100)) / 100).toBeLessThan(30);
+      const inLargeSet = (await bytesWith(200)) / 200;
+      expect(inLargeSet).toBeGreaterThan(60);
+      expect(inLargeSet).toBeLessThan(150);
+    });
+
+    it.each([1_000, 10_000, 1_000_000, 1_000_000_000])('in a compact log with a limit of %i', async (limit) => {
+      let now = 1_700_000_000_000;
+      const store = new RedisStore(client, { keyPrefix, now: () => now });
+      const budget = budgetOf(`${limit}`, { limit, cost: limit / 1_000 });
+      expect(await store.consume({ id: 'first', charges: [budget] })).toMatchObject({ allowed: true });
+      expect(await bytesOf(budget)).toBeLessThan(180);
+      // Something in every slice, all through the window.
+      for (let i = 1; i < 1_000; i++) {
+        now += 60;
+        await store.consume({ id: `a${i}`, charges: [budget] });
+      }
+      expect((await store.peek([budget])).budgets).toMatchObject([{ remaining: 0 }]);
+      expect(await bytesOf(budget)).toBeLessThan(600);
+    });
   });
 });

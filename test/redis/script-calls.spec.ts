@@ -15,7 +15,7 @@ describe('a call of the script', () => {
     const [narrow, wide] = [charge({ limit: 1 }), charge({ limit: 9, cost: 2 })];
     const call = encodeCall(requestsOf(narrow, wide, narrow), ({ key }) => key);
     expect(call.keys).toEqual([narrow.key, wide.key, narrow.key]);
-    expect(call.args).toEqual([2, '1 1000 1', '9 1000 2', 'c0', 1, 'c1', 2, 'c2', 1]);
+    expect(call.args).toEqual([2, '1 1000 1 exact', '9 1000 2 exact', 'c0', 1, 'c1', 2, 'c2', 1]);
   });
 });
 

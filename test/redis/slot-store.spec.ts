@@ -11,8 +11,10 @@ import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.t
 
 const overMemory = (now: () => number): RateLimitStore => new SlotStore(new MemoryStore({ now }));
 
-describeStore('SlotStore with all charges in one slot', overMemory);
-describeExactness('SlotStore with all charges in one slot', overMemory, 100);
+for (const layout of ['exact', 'compact'] as const) {
+  describeStore('SlotStore with all charges in one slot', overMemory, layout);
+  describeExactness('SlotStore with all charges in one slot', overMemory, 100, layout);
+}
 
 describe('SlotStore', () => {
   it('sends nothing more once the time of the call is over, and gives back what it took', async () => {
@@ -47,11 +49,12 @@ describe('the memory of several slots', () => {
     ['bca', 20],
     ['ac', 50],
     ['ax', 50],
-    ['x', Infinity],
+    ['x', undefined],
   ])('is as old as the youngest of them: %s', async (slots, age) => {
     const charges = slots.split('').map((slot) => charge({ key: `{${slot}}` }));
     const decision = await new SlotStore(remembering).consume({ id: 'a', charges });
-    expect(decision).toMatchObject({ memoryAgeMs: age });
+    expect(decision).toHaveProperty('allowed', true);
+    expect((decision as { memoryAgeMs?: number }).memoryAgeMs).toBe(age);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Rule } from '../../src/nest/rule.ts';
 /** A rule as the start makes it, but for what the test says. */
 export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   writtenOn: 'CatsController.list',
+  layout: undefined,
   label: '20-per-10s',
   name: undefined,
   kind: 'method',

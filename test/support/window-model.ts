@@ -1,14 +1,17 @@
 import type { Charge } from '../../src/core/charge.ts';
+import { layoutOf } from '../../src/core/charge.ts';
 import { mostAdmittedInAnyWindow } from './oracle.ts';
 
 interface Entry {
   readonly id: string;
   readonly at: number;
+  /** When it counts as admitted. */
+  readonly stamp: number;
   readonly units: number;
 }
 
 /**
- * What an exact sliding window must answer, by brute force over a list of everything ever admitted: slow, and without
+ * What a sliding window must answer, exact or compact, by brute force over a list of everything ever admitted: slow, and without
  * anything in common with the code under test.
  */
 export class WindowModel {
@@ -16,9 +19,13 @@ export class WindowModel {
 
   /** Whether all charges have room at `now`, or the call was admitted already; records it where it is admitted. */
   consume(id: string, charges: readonly Charge[], now: number): boolean {
-    if (charges.some((charge) => this.#live(charge, now).some((entry) => entry.id === id))) return true;
+    const isRepeated = (charge: Charge): boolean =>
+      layoutOf(charge) === 'exact' && this.#live(charge, now).some((entry) => entry.id === id);
+    if (charges.some(isRepeated)) return true;
     if (!charges.every((charge) => this.#units(charge, now) + charge.cost <= charge.limit)) return false;
-    for (const charge of charges) this.#entries(charge).push({ id, at: now, units: charge.cost });
+    for (const charge of charges) {
+      this.#entries(charge).push({ id, at: now, stamp: stampOf(charge, now), units: charge.cost });
+    }
     return true;
   }
 
@@ -43,7 +50,7 @@ export class WindowModel {
   }
 
   #live(charge: Charge, now: number): readonly Entry[] {
-    return this.#entries(charge).filter(({ at }) => at > now - charge.windowMs);
+    return this.#entries(charge).filter(({ stamp }) => stamp > now - charge.windowMs);
   }
 
   #entries(charge: Charge): Entry[] {
@@ -52,6 +59,14 @@ export class WindowModel {
     this.#admitted.set(name, entries);
     return entries;
   }
+}
+
+/** The end of the hundredth of the window in which the moment lies, reckoned in microseconds. */
+function stampOf(charge: Charge, now: number): number {
+  if (layoutOf(charge) === 'exact') return now;
+  const length = charge.windowMs * 10;
+  const micros = Math.round(now * 1_000);
+  return (micros % length === 0 ? micros : micros - (micros % length) + length) / 1_000;
 }
 
 const nameOf = ({ key, windowMs }: Charge): string => `${key} ${windowMs}`;

@@ -1,0 +1,89 @@
+-- What the scripts are asked; it is put before each of them, with slices.lua and window.lua, when they are loaded.
+--
+-- Numbers reach commands as numbers: Lua's own conversion to text keeps only 14 digits.
+
+local MAX_LIMIT = 1000000000
+local MAX_EXACT_LIMIT = 10000
+local MAX_EXACT_COST = 128
+
+local now             -- microseconds
+local extraExpiry     -- milliseconds that keys outlive their window
+
+-- The request at hand:
+local id              -- of the call, for the scripts that have one
+local logs = 0        -- so many
+local keys = KEYS     -- of the logs
+local limits, windows, costs = {}, {}, {} -- of the charge on each log; windows in microseconds
+local isCompact = {}  -- whether the charge asks for a compact log
+
+local function wrong(name, position, rule)
+  return redis.error_reply('ERR floodgate: ' .. name .. ' (ARGV[' .. position .. ']) must be ' .. rule
+    .. ', got "' .. tostring(ARGV[position]) .. '"')
+end
+
+local function whole(text, least, most)
+  local value = tonumber(text)
+  if value and value >= least and value <= most and value == math.floor(value) then return value end
+end
+
+-- ARGV[1]: microseconds, or '' for the server's clock. Keys then live a minute longer, since expiry is judged by the
+-- real clock all the same.
+local function readNow()
+  if ARGV[1] == '' then
+    local time = redis.call('TIME')
+    now, extraExpiry = time[1] * 1000000 + time[2], 1000
+  else
+    now, extraExpiry = whole(ARGV[1], 0, 2 ^ 53), 60000
+    if not now then return wrong('now', 1, 'microseconds or empty') end
+  end
+end
+
+local function readId(position)
+  id = ARGV[position]
+  if not id or #id > 64 or not string.find(id, '^[%w_-]+$') then
+    return wrong('id', position, '1 to 64 letters, digits, - or _')
+  end
+end
+
+-- A key that stands twice among the logs of one request would be charged twice.
+local function findTwice()
+  for i = 2, logs do
+    for earlier = 1, i - 1 do
+      if keys[i] == keys[earlier] then return redis.error_reply('ERR floodgate: a key stands in KEYS twice') end
+    end
+  end
+end
+
+-- Limit, window in milliseconds, cost and layout of charge i, the first at this position.
+local function readCharge(i, limit, windowMs, cost, layout, position)
+  isCompact[i] = layout == 'compact'
+  if not isCompact[i] and layout ~= 'exact' then return wrong('layout', position + 3, 'exact or compact') end
+  local maxLimit = isCompact[i] and MAX_LIMIT or MAX_EXACT_LIMIT
+  limits[i] = whole(limit, 1, maxLimit)
+  if not limits[i] then return wrong('limit', position, string.format('a whole number from 1 to %d', maxLimit)) end
+  windows[i] = whole(windowMs, 1, 2 ^ 43)
+  if not windows[i] then return wrong('window', position + 1, 'whole milliseconds, at least 1') end
+  windows[i] = windows[i] * 1000
+  costs[i] = whole(cost, 1, 2 ^ 53)
+  if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 1') end
+end
+
+-- One request on so many of KEYS: limit, window, cost and layout of each, from ARGV[first] on.
+local function readCharges(count, first)
+  logs = count
+  if logs < 1 or #ARGV ~= first - 1 + 4 * logs then
+    return redis.error_reply('ERR floodgate: each of at least one log takes a limit, a window, a cost and a layout')
+  end
+  for i = 1, logs do
+    local position = first + 4 * (i - 1)
+    local fault =
+      readCharge(i, ARGV[position], ARGV[position + 1], ARGV[position + 2], ARGV[position + 3], position)
+    if fault then return fault end
+  end
+  return findTwice()
+end
+
+-- Whether some waiting makes room for charge i.
+local function isAffordable(i)
+  return costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
+end
