@@ -166,6 +166,19 @@ describe('what is given back of it', () => {
     expect(unitsOf(recent, budget, START)).toBe(2);
   });
 
+  it('is counted on where too many calls were given back already, in whatever part and window', () => {
+    const recent = new RecentAdmissions();
+    const [one, other] = [charge({ windowMs: 8_000 }), charge({ windowMs: 80_000 })];
+    for (let i = 0; i < 100_000; i++) {
+      const at = START + (i % 2) * 1_000;
+      recent.record([one], at);
+      recent.giveBack({ id: `c${i}`, charges: [one] }, at, START + 1_000);
+    }
+    recent.record([other], START + 1_000);
+    recent.giveBack({ id: 'late', charges: [other] }, START + 1_000, START + 1_000);
+    expect(recent.drain(other, START + 1_000)).toMatchObject([{ units: 1 }]);
+  });
+
   it('frees its room', () => {
     const recent = new RecentAdmissions();
     for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);

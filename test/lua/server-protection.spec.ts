@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
 import { scriptsOn } from './scripts.ts';
@@ -29,6 +29,55 @@ describe('a server that protects itself', () => {
     await client.config('SET', 'maxmemory', '0');
     expect(await client.zscore('a', 'new')).toBeNull();
     expect(await client.zcard('a')).toBe(100);
+  });
+
+  it('refuses as ever when it is out of memory, also where the clock stepped back', async () => {
+    const now = 1_700_000_000_000_000;
+    const charges = [
+      ['exact', 1, 100, 1, 'exact'],
+      ['compact', 1, 100, 1, 'compact'],
+    ] as const;
+    for (const charge of charges) await run.consume(now, 'old', charge);
+    await client.config('SET', 'maxmemory', '1');
+    for (const charge of charges) expect((await run.consume(now - 50_000, 'new', charge))[0]).toBe(0);
+    await client.config('SET', 'maxmemory', '0');
+  });
+
+  it('takes back what a call took that fails half way, and leaves the others of its batch alone', async () => {
+    const rights = ['+@all', '-pexpire'];
+    await client.acl('SETUSER', 'poor', 'on', '>secret', '~*', ...rights);
+    const poor = new Redis(server.url.replace('redis://', 'redis://poor:secret@'), { enableReadyCheck: false });
+    const { consumeAll } = scriptsOn(poor, 'epoch');
+    const { answers } = await consumeAll('epoch', '', [
+      ['a', ['log', 5, 60_000, 2], ['large', 500, 60_000, 2, 'compact']],
+      ['b', ['large', 500, 60_000, 2, 'compact']],
+    ]);
+    poor.disconnect();
+    expect(answers).toEqual([expect.stringContaining("can't run this command"), [1, 498, 60_000, 0]]);
+    expect(await client.exists('log')).toBe(0);
+    expect((await run.peek('', ['large', 500, 60_000, 1, 'compact']))[2]).toBe(498);
+  });
+
+  it('admits what it has written though the epoch cannot be', async () => {
+    await client.acl('SETUSER', 'poor', 'on', '>secret', '~*', '+@all', '-set');
+    const poor = new Redis(server.url.replace('redis://', 'redis://poor:secret@'));
+    const { consumeAll } = scriptsOn(poor, 'epoch');
+    const { answers } = await consumeAll('epoch', '', [['a', ['log', 5, 60_000, 1]]]);
+    poor.disconnect();
+    expect(answers).toEqual([[1, 4, 60_000, 0]]);
+  });
+
+  it('as a read-only replica fails the whole call: ioredis looks for the primary on no other answer', async () => {
+    const reconnectOnError = jest.fn<(error: Error) => boolean>(() => false);
+    const own = new Redis(server.url, { reconnectOnError });
+    await client.replicaof('127.0.0.1', 1);
+    for (const layout of ['exact', 'compact'] as const) {
+      const call = scriptsOn(own, 'epoch').consumeAll('epoch', '', [['b', ['open', 5, 60_000, 1, layout]]]);
+      await expect(call).rejects.toThrow('READONLY');
+    }
+    const told = reconnectOnError.mock.calls.filter(([error]) => error.message.startsWith('READONLY'));
+    expect(told).toHaveLength(2);
+    own.disconnect();
   });
 
   it('decides nothing as a read-only replica, neither admissions nor refusals', async () => {

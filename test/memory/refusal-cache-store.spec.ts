@@ -54,6 +54,19 @@ describe('a refusal', () => {
     expect(inner.asked).toBe(2);
   });
 
+  it('is remembered for what was judged: the smallest limit and the largest cost of the charges on a log', async () => {
+    const { inner, consume } = setUp();
+    const wide = charge({ limit: 10, cost: 3, rule: 'wide' });
+    const narrow = { ...wide, limit: 5, cost: 1, rule: 'narrow' };
+    await consume({ ...wide, cost: 4 });
+    const refused = { allowed: false, refusedBy: [{ rule: 'narrow', limit: 5 }] };
+    expect(await consume(narrow, wide)).toMatchObject(refused);
+    const { asked } = inner;
+    expect(await consume(wide, narrow)).toMatchObject(refused);
+    expect(inner.asked).toBe(asked);
+    expect(await consume(narrow)).toMatchObject({ allowed: true });
+  });
+
   it('holds until the moment that it told, and not a moment longer', async () => {
     const { clock, inner, consume, budget } = setUp();
     await consume(budget);

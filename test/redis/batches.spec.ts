@@ -18,6 +18,7 @@ describe('requests that are decided in one call', () => {
         limit: fc.integer({ min: 1, max: 4 }),
         windowMs: fc.constantFrom(50, 100),
         cost: fc.integer({ min: 1, max: 3 }),
+        layout: fc.constantFrom('exact' as const, 'compact' as const),
       }),
       { minLength: 1, maxLength: 3 },
     );

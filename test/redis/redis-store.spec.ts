@@ -42,6 +42,21 @@ describe('RedisStore', () => {
     expect(Math.abs(Number(decision.allowed && decision.receipt) / 1e6 - Number(seconds))).toBeLessThan(2);
   });
 
+  it('does not charge a call that is given back while it waits to be sent', async () => {
+    const [store, budget] = [create(), charge()];
+    const answer = store.consume({ id: 'early', charges: [budget] });
+    await Promise.all([
+      expect(answer).rejects.toMatchObject({ kind: 'timeout' }),
+      store.refund({ id: 'early', charges: [budget] }),
+    ]);
+    expect((await store.peek([budget])).budgets[0]!.remaining).toBe(3);
+  });
+
+  it('takes only receipts that are its own', async () => {
+    const refund = create().refund({ id: 'a', charges: [charge()], receipt: 'local::1' });
+    await expect(refund).rejects.toThrow(/receipt .*local::1/);
+  });
+
   it('sends nothing to a client that is not ready', async () => {
     const idle = new Redis(url, { lazyConnect: true });
     const store = new RedisStore(idle, { keyPrefix });
