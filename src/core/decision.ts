@@ -62,12 +62,15 @@ export interface Reading {
   readonly refusal?: { readonly retryAfterMs?: number };
 }
 
+/** A charge with the reading of its log. Written out: to spread a charge takes as long as all the rest of a decision. */
+export const budgetOf = (
+  { key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked }: Charge,
+  { remaining, resetAfterMs }: Pick<Reading, 'remaining' | 'resetAfterMs'>,
+): Budget => ({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs });
+
 /** The budgets of a decision: each charge with the reading of its log. */
 export const budgetsOf = (charges: readonly Charge[], readings: readonly Reading[]): readonly Budget[] =>
-  charges.map((charge, i) => {
-    const { remaining, resetAfterMs } = readings[i]!;
-    return { ...charge, remaining, resetAfterMs };
-  });
+  charges.map((charge, i) => budgetOf(charge, readings[i]!));
 
 /**
  * The readings of charges that were merged into logs: `places[i]` is the log of `charges[i]`. A refusal is that of the
@@ -77,17 +80,20 @@ export const readingsOfCharges = (
   charges: readonly Charge[],
   { merged, places }: { readonly merged: readonly Charge[]; readonly places: readonly number[] },
   readings: readonly Reading[],
-): readonly Reading[] =>
-  charges.map(({ limit }, i) => {
+): readonly Reading[] => {
+  if (merged.length === charges.length) return readings;
+  return charges.map(({ limit }, i) => {
     const place = places[i]!;
     const { refusal, ...reading } = readings[place]!;
     return refusal && limit === merged[place]!.limit ? { ...reading, refusal } : reading;
   });
+};
 
 const wait = ({ retryAfterMs = Infinity }: { retryAfterMs?: number }): number => retryAfterMs;
 
 /** The refusal in these readings, or undefined when every log has room. */
 export function denialOf(charges: readonly Charge[], readings: readonly Reading[]): Denied | undefined {
+  if (!readings.some(({ refusal }) => refusal)) return undefined;
   const budgets = budgetsOf(charges, readings);
   const refusals = budgets.flatMap((budget, i): Refusal[] => {
     const { refusal } = readings[i]!;

@@ -36,7 +36,8 @@ export class DeadlineStore implements RateLimitStore {
 
   consume(request: ConsumeRequest): Promise<Decision> {
     const withinMs = Math.min(this.#deadlineMs, request.withinMs ?? Infinity);
-    return this.#inTime(withinMs, () => this.#inner.consume({ ...request, withinMs }));
+    const { id, charges } = request;
+    return this.#inTime(withinMs, () => this.#inner.consume({ id, charges, withinMs }));
   }
 
   peek(charges: readonly Charge[]): Promise<Preview> {
@@ -66,17 +67,15 @@ export class DeadlineStore implements RateLimitStore {
     const deadlines = ms === this.#deadlineMs ? this.#deadlines : new DeadlineQueue(ms);
     return new Promise((resolve, reject) => {
       const waiting = deadlines.begin(() => reject(timeout(ms)));
-      const end = (): void => {
-        calls.underWay--;
-        deadlines.end(waiting);
-      };
       ask().then(
         (answer) => {
-          end();
+          calls.underWay--;
+          deadlines.end(waiting);
           resolve(answer);
         },
         (error: Error) => {
-          end();
+          calls.underWay--;
+          deadlines.end(waiting);
           reject(error);
         },
       );

@@ -139,12 +139,12 @@ export class FailurePolicyStore implements SupervisedStore {
 
   /** What the store admitted, unless this process admitted too much while it decided alone. */
   #confirmed(local: LocalFallback, decision: Allowed, request: ConsumeRequest): Decision {
-    const { receipt, memoryAgeMs = Infinity } = decision;
+    const { id, budgets, receipt, memoryAgeMs } = decision;
     const charges = this.#rememberedOf(request.charges);
-    if (charges.length === 0) return { ...decision, receipt: receiptOf({ receipt }) };
+    if (charges.length === 0) return { allowed: true, id, budgets, receipt: receiptOf({ receipt }), memoryAgeMs };
     const rememberedAt = local.now();
     const denied = local.confirm(request.id, charges, rememberedAt, memoryAgeMs);
-    if (!denied) return { ...decision, receipt: receiptOf({ rememberedAt, receipt }) };
+    if (!denied) return { allowed: true, id, budgets, receipt: receiptOf({ rememberedAt, receipt }), memoryAgeMs };
     this.#giveBack({ ...request, receipt });
     // A fence may have taken a share for it.
     local.refund(request);

@@ -24,11 +24,6 @@ export interface LocalFallbackOptions {
   readonly isFence?: boolean;
 }
 
-/** A charge as the logs here keep it. */
-interface Kept extends Charge {
-  readonly asked: Charge;
-}
-
 /**
  * Decides in this process while the store cannot. It is told what the store admits, so that an outage does not begin
  * with whole budgets: in no window, before, in or after an outage, does the process admit more than the limit.
@@ -61,15 +56,15 @@ export class LocalFallback {
 
   /** Decides what the store could not, by this process's share of the limits. */
   consume({ id, charges }: ConsumeRequest): Decision {
-    const decide = (tracked: readonly Charge[]) => this.#logs.consume({ id, charges: this.#shared(tracked) });
-    const decision = this.#amongTracked(charges, decide);
-    return decision ? asAsked(decision) : { allowed: true, id, budgets: [] };
+    const decide = (tracked: readonly Charge[]) =>
+      asAsked(this.#logs.consume({ id, charges: this.#shared(tracked) }), tracked);
+    return this.#amongTracked(charges, decide) ?? { allowed: true, id, budgets: [] };
   }
 
   /** What {@link consume} would answer. */
   peek(charges: readonly Charge[]): Preview {
-    const preview = this.#amongTracked(charges, (tracked) => this.#logs.peek(this.#shared(tracked)));
-    return preview ? asAsked(preview) : { allowed: true, budgets: [] };
+    const read = (tracked: readonly Charge[]) => asAsked(this.#logs.peek(this.#shared(tracked)), tracked);
+    return this.#amongTracked(charges, read) ?? { allowed: true, budgets: [] };
   }
 
   /**
@@ -77,13 +72,13 @@ export class LocalFallback {
    * does not know of, or has forgotten.
    *
    * @param at the moment, for {@link giveBack}
-   * @param memoryAgeMs for how long the store has kept what it was told
+   * @param memoryAgeMs for how long the store has kept what it was told, where that is known
    */
-  confirm(id: string, charges: readonly Charge[], at: number, memoryAgeMs: number): Denied | undefined {
+  confirm(id: string, charges: readonly Charge[], at: number, memoryAgeMs = Infinity): Denied | undefined {
     const others = this.#isFence ? charges.filter(({ windowMs }) => windowMs <= memoryAgeMs) : charges;
     const decided = this.#decidedHere(others, memoryAgeMs);
     const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided.map(kept) }) : undefined;
-    if (decision?.allowed === false) return asAsked(decision);
+    if (decision?.allowed === false) return asAsked(decision, decided);
     const counted = decided.length > 0 ? others.filter((charge) => !decided.includes(charge)) : others;
     if (counted.length > 0) this.#record(counted, at);
     return undefined;
@@ -93,7 +88,7 @@ export class LocalFallback {
   objection(charges: readonly Charge[]): Denied | undefined {
     const decided = this.#decidedHere(charges, Infinity);
     const preview = decided.length > 0 ? this.#logs.peek(decided.map(kept)) : undefined;
-    return preview?.allowed === false ? asAsked(preview) : undefined;
+    return preview?.allowed === false ? asAsked(preview, decided) : undefined;
   }
 
   /** Takes back what was counted of a call of the store, at this moment. */
@@ -151,7 +146,7 @@ export class LocalFallback {
   }
 
   /** With this process's share of the limits: at least one unit. */
-  #shared(charges: readonly Charge[]): readonly Kept[] {
+  #shared(charges: readonly Charge[]): readonly Charge[] {
     const instances = this.#instanceCount();
     return charges.map((charge) => ({ ...kept(charge), limit: Math.max(1, Math.floor(charge.limit / instances)) }));
   }
@@ -169,19 +164,19 @@ export class LocalFallback {
 /** Exact logs know calls, so that what is decided here and counted besides is told apart; this process can hold larger ones. */
 const isKeptExact = ({ limit }: Charge): boolean => limit <= MAX_EXACT_LIMIT;
 
-const kept = (charge: Charge): Kept => ({
-  ...charge,
-  layout: isKeptExact(charge) ? 'exact' : 'compact',
-  asked: charge,
-});
+/** A charge as the logs here keep it. */
+const kept = (charge: Charge): Charge => ({ ...charge, layout: isKeptExact(charge) ? 'exact' : 'compact' });
 
 /** With the charges that the caller knows, in place of those that are kept for them. */
-function asAsked<D extends Preview>(decision: D): D {
-  const restored = <B extends Budget>(budget: B): B => {
-    const { asked, ...read } = budget as B & Kept;
-    return { ...read, limit: asked.limit, layout: asked.layout } as B;
+function asAsked<D extends Preview>(decision: D, asked: readonly Charge[]): D {
+  const restored = <B extends Budget>(budget: B, i: number): B => {
+    const { limit, layout } = asked[i]!;
+    return { ...budget, limit, layout };
   };
   const budgets = decision.budgets.map(restored);
   if (decision.allowed) return { ...decision, budgets };
-  return { ...decision, ...denialBy(decision.refusedBy.map(restored), budgets)! };
+  const placeOf = (refusal: Budget): number =>
+    decision.budgets.findIndex((budget) => logName(budget) === logName(refusal) && budget.limit === refusal.limit);
+  const refusals = decision.refusedBy.map((refusal) => restored(refusal, placeOf(refusal)));
+  return { ...decision, ...denialBy(refusals, budgets)! };
 }

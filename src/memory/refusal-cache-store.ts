@@ -1,5 +1,13 @@
 import { logName, mergeCharges, type Charge } from '../core/charge.ts';
-import { denialBy, type Budget, type Decision, type Denied, type Preview, type Refusal } from '../core/decision.ts';
+import {
+  budgetOf,
+  denialBy,
+  type Budget,
+  type Decision,
+  type Denied,
+  type Preview,
+  type Refusal,
+} from '../core/decision.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
 
@@ -106,7 +114,7 @@ export class RefusalCacheStore implements SupervisedStore {
       if (known.limit !== judged.limit || known.cost !== judged.cost) continue;
       const { remaining, resetAfterMs, retryAfterMs, receivedAt } = known;
       const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
-      const budget = { ...charge, remaining, resetAfterMs: leftOf(resetAfterMs) };
+      const budget = budgetOf(charge, { remaining, resetAfterMs: leftOf(resetAfterMs) });
       budgets.push(budget);
       if (charge.limit === judged.limit) refusals.push({ ...budget, retryAfterMs: leftOf(retryAfterMs) });
     }

@@ -1,8 +1,8 @@
-import { isAffordable, layoutOf, type Charge } from '../core/charge.ts';
+import { isAffordable, layoutOf, mergeCharges, type Charge } from '../core/charge.ts';
 import type { Decision } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest } from '../core/rate-limit-store.ts';
-import { asked, type Asked } from './script-calls.ts';
+import type { Asked } from './script-calls.ts';
 
 /** The work of one call, unless one request alone is more: some 350 µs in which the server does nothing else. */
 const MOST_WORK = 64;
@@ -43,7 +43,7 @@ export class CallBatcher {
   decide(request: ConsumeRequest): Promise<Decision> {
     return new Promise((resolve, reject) => {
       const dueAt = request.withinMs === undefined ? Infinity : performance.now() + request.withinMs;
-      this.#waiting.push({ ...asked(request), dueAt, resolve, reject });
+      this.#waiting.push({ request, logs: mergeCharges(request.charges), dueAt, resolve, reject });
       if (this.#isScheduled) return;
       this.#isScheduled = true;
       setImmediate(this.#onTurn);
@@ -101,7 +101,9 @@ export class CallBatcher {
   }
 
   async #sendCall(call: readonly Waiting[]): Promise<void> {
-    this.#underWay.set(call, Math.max(...call.map(({ dueAt }) => dueAt)));
+    let dueAt = 0;
+    for (const each of call) dueAt = Math.max(dueAt, each.dueAt);
+    this.#underWay.set(call, dueAt);
     const sentAt = performance.now();
     try {
       const answers = await this.#send(call);

@@ -1,4 +1,4 @@
-import { layoutOf, mergeCharges, type Charge } from '../core/charge.ts';
+import { layoutOf, type Charge, type mergeCharges } from '../core/charge.ts';
 import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Reading } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest } from '../core/rate-limit-store.ts';
@@ -10,12 +10,8 @@ export interface Asked {
   readonly logs: ReturnType<typeof mergeCharges>;
 }
 
-export const asked = (request: ConsumeRequest): Asked => ({ request, logs: mergeCharges(request.charges) });
-
-/** The answers of one call, and what the server told of itself. */
-export interface Answers {
-  /** One for each request: its decision, or the text of the error that it failed with. */
-  readonly decisions: readonly (Decision | string)[];
+/** What the server tells of itself in an answer. */
+export interface ServerMoment {
   /** The moment of the decisions, microseconds. */
   readonly decidedAt: number;
   /** The epoch, microseconds. */
@@ -57,21 +53,26 @@ const ADMITTED = 1;
 const ADMITTED_BEFORE = 2;
 
 /**
- * The reply of consume.lua. Clients can be set to give numbers as strings. Anything else is no decision, and never taken
- * for one.
+ * The reply of consume.lua: for each request its decision, or the text of the error that it failed with. Clients can be
+ * set to give numbers as strings. Anything else is no decision, and never taken for one.
  *
+ * @param memoryAgeOf how long the server has kept its data, milliseconds, where that is known
  * @throws StoreUnavailableError
  */
-export function parseReply(reply: unknown, requests: readonly Asked[]): Answers {
+export function parseReply(
+  reply: unknown,
+  requests: readonly Asked[],
+  memoryAgeOf: (moment: ServerMoment) => number | undefined = () => undefined,
+): readonly (Decision | string)[] {
   const values = new Values(reply, 2);
-  const decisions: (Decision | string)[] = [];
-  const { decidedAt, began } = values.last();
-  for (const each of requests) {
+  const moment = values.last();
+  const ofCall = { decidedAt: moment.decidedAt, receipt: String(moment.decidedAt), memoryAgeMs: memoryAgeOf(moment) };
+  const decisions = requests.map((each) => {
     const code = values.next();
-    decisions.push(typeof code === 'string' ? code : decisionOf(each, code, values, decidedAt));
-  }
+    return typeof code === 'string' ? code : decisionOf(each, code, values, ofCall);
+  });
   values.expectEnd();
-  return { decisions, decidedAt, began };
+  return decisions;
 }
 
 /** The reply of peek.lua: the readings of the charges. @throws StoreUnavailableError */
@@ -89,7 +90,19 @@ export function parsePeek(
   return readings;
 }
 
-function decisionOf({ request, logs }: Asked, code: number, values: Values, decidedAt: number): Decision {
+/** What the admissions of one call have in common. */
+interface OfCall {
+  readonly decidedAt: number;
+  readonly receipt: string;
+  readonly memoryAgeMs: number | undefined;
+}
+
+function decisionOf(
+  { request, logs }: Asked,
+  code: number,
+  values: Values,
+  { decidedAt, receipt, memoryAgeMs }: OfCall,
+): Decision {
   if (code !== REFUSED && code !== ADMITTED && code !== ADMITTED_BEFORE) throw noDecision();
   const found = logs.merged.map((charge): Reading => {
     if (code !== ADMITTED) return values.reading();
@@ -98,9 +111,9 @@ function decisionOf({ request, logs }: Asked, code: number, values: Values, deci
   const { id, charges } = request;
   const readings = readingsOfCharges(charges, logs, found);
   if (code !== REFUSED) {
+    const budgets = budgetsOf(charges, readings);
     // The moment of a call that was admitted before is not known any more.
-    const receipt = code === ADMITTED ? String(decidedAt) : undefined;
-    return { allowed: true, id, budgets: budgetsOf(charges, readings), ...(receipt !== undefined && { receipt }) };
+    return { allowed: true, id, budgets, receipt: code === ADMITTED ? receipt : undefined, memoryAgeMs };
   }
   const denial = denialOf(charges, readings);
   if (!denial) throw noDecision();
@@ -121,7 +134,7 @@ class Values {
   }
 
   /** The tail of consume.lua. */
-  last(): { readonly decidedAt: number; readonly began: number } {
+  last(): ServerMoment {
     const [decidedAt, began] = this.#values.slice(this.#end).map(Number) as [number, number];
     if (!Number.isFinite(decidedAt) || !Number.isFinite(began)) throw noDecision();
     return { decidedAt, began };

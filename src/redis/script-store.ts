@@ -62,9 +62,13 @@ export class ScriptStore implements RateLimitStore {
     await this.#unlink(charges.flatMap((each) => [this.#keyOf(each), this.#markerOf(each, request.id)]));
   }
 
-  async consume(request: ConsumeRequest): Promise<Decision> {
-    assertCallId(request.id);
-    assertCharges(request.charges);
+  consume(request: ConsumeRequest): Promise<Decision> {
+    try {
+      assertCallId(request.id);
+      assertCharges(request.charges);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
     return this.#batcherOf(request.charges[0]!).decide(request);
   }
 
@@ -124,12 +128,12 @@ export class ScriptStore implements RateLimitStore {
     keys.push(epochKey);
     const sentAt = performance.now();
     const reply = await this.#send((client) => this.#consume.run(client, keys, [this.#moment(), ...args]));
-    const { decisions, decidedAt, began } = parseReply(reply, requests);
-    const memoryAgeMs = this.#options.watch?.decided({ epochKey, began, decidedAt, sentAt });
-    return decisions.map((decision) => {
-      if (typeof decision === 'string') return redisFailure(new ReplyError(decision));
-      return decision.allowed && memoryAgeMs !== undefined ? { ...decision, memoryAgeMs } : decision;
-    });
+    const decisions = parseReply(reply, requests, ({ decidedAt, began }) =>
+      this.#options.watch?.decided({ epochKey, began, decidedAt, sentAt }),
+    );
+    return decisions.map((decision) =>
+      typeof decision === 'string' ? redisFailure(new ReplyError(decision)) : decision,
+    );
   }
 
   async #run(

@@ -46,7 +46,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'keys outlive their window',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: 'return windows[i] / 1000 + extraExpiry',
     replace: 'return windows[i] / 1000',
     tests: lua,
@@ -74,14 +74,14 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'trimming is bounded',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: 'math.min(stale, math.max(MIN_TRIM, 2 * costs[i])) - 1',
     replace: 'stale - 1',
     tests: lua,
   },
   {
     takesAway: 'live entries are not trimmed',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: 'math.min(stale, math.max(MIN_TRIM, 2 * costs[i])) - 1',
     replace: 'math.max(MIN_TRIM, 2 * costs[i]) - 1',
     tests: lua,
@@ -95,7 +95,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 're-stamping takes steps that the server can take',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: 'local RESTAMP_AT_ONCE = 1000',
     replace: 'local RESTAMP_AT_ONCE = 10000',
     tests: lua,
@@ -109,7 +109,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'a repetition is not charged again',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: '  if holdsRemains(i) then',
     replace: '  if true then',
     tests: `${lua} test/redis/redis-store`,
@@ -123,7 +123,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'stale units of an id are stamped anew',
-    file: 'lua/charge.lua',
+    file: 'lua/writing.lua',
     find: "    redis.call('ZADD', keys[i], stampedMembers(cost))\n    return true",
     replace: '    return true',
     tests: lua,

@@ -1,14 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Charge } from '../../src/core/charge.ts';
 import { mergeCharges } from '../../src/core/charge.ts';
-import { asked, encodeCall, parsePeek, parseReply } from '../../src/redis/script-calls.ts';
+import { encodeCall, parsePeek, parseReply, type Asked, type ServerMoment } from '../../src/redis/script-calls.ts';
 import { charge } from '../contract/store-contract.ts';
 
 const NOW = 1_700_000_000_000_000; // microseconds
 const BEGAN = NOW - 5;
 const noDecision = expect.objectContaining({ name: 'StoreUnavailableError', kind: 'unknown' });
 
-const requestsOf = (...charges: readonly Charge[]) => charges.map((each, i) => asked({ id: `c${i}`, charges: [each] }));
+const requestsOf = (...charges: readonly Charge[]) =>
+  charges.map((each, i): Asked => ({ request: { id: `c${i}`, charges: [each] }, logs: mergeCharges([each]) }));
 
 describe('a call of the script', () => {
   it('says once what several requests have in common', () => {
@@ -27,18 +28,21 @@ describe('the reply of the script', () => {
     ['numbers', [1, 2, 0, 0, 900, 400, NOW, BEGAN]],
     ['texts of numbers', ['1', '2', '0', '0', '900', '400', String(NOW), String(BEGAN)]],
   ])('is read from %s', (_, reply) => {
-    expect(parseReply(reply, requests)).toMatchObject({
-      decisions: [
-        { allowed: true, id: 'c0', budgets: [{ remaining: 2, resetAfterMs: 1_000 }], receipt: String(NOW) },
-        { allowed: false, retryAfterMs: 400, refusedBy: [{ key: full.key, resetAfterMs: 900 }] },
-      ],
-      decidedAt: NOW,
-      began: BEGAN,
-    });
+    expect(parseReply(reply, requests)).toMatchObject([
+      { allowed: true, id: 'c0', budgets: [{ remaining: 2, resetAfterMs: 1_000 }], receipt: String(NOW) },
+      { allowed: false, retryAfterMs: 400, refusedBy: [{ key: full.key, resetAfterMs: 900 }] },
+    ]);
+  });
+
+  it('tells when it was, and how old the memory of the server is', () => {
+    const told = jest.fn((_moment: ServerMoment) => 7);
+    const [decision] = parseReply([1, 2, 0, 0, 900, 400, NOW, BEGAN], requests, told);
+    expect(told).toHaveBeenCalledWith({ decidedAt: NOW, began: BEGAN });
+    expect(decision).toMatchObject({ allowed: true, memoryAgeMs: 7 });
   });
 
   it('tells the error of a request in its place', () => {
-    const { decisions } = parseReply(['WRONGTYPE of its own', 2, 0, 900, 0, NOW, BEGAN], requests);
+    const decisions = parseReply(['WRONGTYPE of its own', 2, 0, 900, 0, NOW, BEGAN], requests);
     expect(decisions).toMatchObject(['WRONGTYPE of its own', { allowed: true, id: 'c1' }]);
   });
 
