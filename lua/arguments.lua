@@ -1,12 +1,16 @@
--- What the scripts are asked; it is put before each of them, with slices.lua and window.lua, when they are loaded.
+-- What the scripts are asked: each file here is put together from those that its head names.
 --
--- Numbers reach commands as numbers: Lua's own conversion to text keeps only 14 digits.
+-- Redis runs a script from its first line for every call, and making a function takes it about as long as a command. So
+-- what few calls need stands in a function that makes it then.
+--
+-- Numbers that many commands need are made to text once, which takes as long as half a command. Lua's own conversion keeps
+-- only 14 digits.
 
 local MAX_LIMIT = 1000000000
 local MAX_EXACT_LIMIT = 10000
 local MAX_EXACT_COST = 128
 
-local now             -- microseconds
+local now, nowText    -- microseconds
 local extraExpiry     -- milliseconds that keys outlive their window
 
 -- The request at hand:
@@ -15,6 +19,9 @@ local logs = 0        -- so many
 local keys = KEYS     -- of the logs
 local limits, windows, costs = {}, {}, {} -- of the charge on each log; windows in microseconds
 local isCompact = {}  -- whether the charge asks for a compact log
+local isPossible = {} -- whether some waiting makes room for the charge
+local starts = {}     -- the first microsecond of the window that ends now, as text
+local expiries = {}   -- milliseconds from now that an exact log is needed, as text
 
 local function wrong(name, position, rule)
   return redis.error_reply('ERR floodgate: ' .. name .. ' (ARGV[' .. position .. ']) must be ' .. rule
@@ -36,6 +43,7 @@ local function readNow()
     now, extraExpiry = whole(ARGV[1], 0, 2 ^ 53), 60000
     if not now then return wrong('now', 1, 'microseconds or empty') end
   end
+  nowText = string.format('%.0f', now)
 end
 
 local function readId(position)
@@ -63,27 +71,10 @@ local function readCharge(i, limit, windowMs, cost, layout, position)
   if not limits[i] then return wrong('limit', position, string.format('a whole number from 1 to %d', maxLimit)) end
   windows[i] = whole(windowMs, 1, 2 ^ 43)
   if not windows[i] then return wrong('window', position + 1, 'whole milliseconds, at least 1') end
+  expiries[i] = string.format('%.0f', windows[i] + extraExpiry)
   windows[i] = windows[i] * 1000
+  starts[i] = string.format('%.0f', now - windows[i] + 1)
   costs[i] = whole(cost, 1, 2 ^ 53)
   if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 1') end
-end
-
--- One request on so many of KEYS: limit, window, cost and layout of each, from ARGV[first] on.
-local function readCharges(count, first)
-  logs = count
-  if logs < 1 or #ARGV ~= first - 1 + 4 * logs then
-    return redis.error_reply('ERR floodgate: each of at least one log takes a limit, a window, a cost and a layout')
-  end
-  for i = 1, logs do
-    local position = first + 4 * (i - 1)
-    local fault =
-      readCharge(i, ARGV[position], ARGV[position + 1], ARGV[position + 2], ARGV[position + 3], position)
-    if fault then return fault end
-  end
-  return findTwice()
-end
-
--- Whether some waiting makes room for charge i.
-local function isAffordable(i)
-  return costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
+  isPossible[i] = costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
 end

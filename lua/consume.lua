@@ -25,6 +25,7 @@
 -- The first write is a ZADD or a SET, which Redis refuses when it is out of memory; a trim or an expiry before it would switch that
 -- check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY.
 
+local MIN_TRIM = 64
 local YEAR_MS = 400 * 86400000 -- longer than the longest window
 
 local fault = readNow()
@@ -35,7 +36,7 @@ if not planCount then return wrong('the number of plans', 2, 'at least 1') end
 local plans = {}
 for p = 1, planCount do
   local position = 2 + p
-  limits, windows, costs, isCompact = {}, {}, {}, {}
+  limits, windows, costs, isCompact, isPossible, starts, expiries = {}, {}, {}, {}, {}, {}, {}
   local i, text = 0, ARGV[position] or ''
   for limit, windowMs, cost, layout in string.gmatch(text, '(%S+) (%S+) (%S+) (%S+)') do
     i = i + 1
@@ -45,26 +46,40 @@ for p = 1, planCount do
   if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 4 * i then
     return wrong('a plan', position, 'limit, window, cost and layout of at least one log')
   end
-  plans[p] = { logs = i, limits = limits, windows = windows, costs = costs, isCompact = isCompact }
+  plans[p] = {
+    logs = i,
+    limits = limits,
+    windows = windows,
+    costs = costs,
+    isCompact = isCompact,
+    isPossible = isPossible,
+    starts = starts,
+    expiries = expiries,
+  }
 end
 
 local firstRequest = 3 + planCount
 local requests = {}
+local requestCount = 0
 local keyCount = 0
+keys = {}
 for position = firstRequest, #ARGV, 2 do
   fault = readId(position)
   if fault then return fault end
   local plan = plans[tonumber(ARGV[position + 1])]
   if not plan then return wrong('the plan of a request', position + 1, 'a number of one of the plans') end
-  requests[#requests + 1] = plan
-  logs, keys = plan.logs, {}
-  for i = 1, logs do keys[i] = KEYS[keyCount + i] end
+  requestCount = requestCount + 1
+  requests[requestCount] = plan
+  logs = plan.logs
+  if logs > 1 then
+    for i = 1, logs do keys[i] = KEYS[keyCount + i] end
+    if keyCount + logs < #KEYS then fault = findTwice() end
+    if fault then return fault end
+  end
   keyCount = keyCount + logs
   if keyCount >= #KEYS then break end
-  fault = findTwice()
-  if fault then return fault end
 end
-if #requests == 0 or keyCount ~= #KEYS - 1 then
+if requestCount == 0 or keyCount ~= #KEYS - 1 then
   return redis.error_reply('ERR floodgate: the plans of the requests take ' .. keyCount .. ' logs and an epoch, got '
     .. #KEYS .. ' keys')
 end
@@ -72,106 +87,187 @@ end
 local epoch = KEYS[#KEYS]
 local began = tonumber(redis.call('GET', epoch) or nil)
 local result = {}
-local taken = {}      -- the logs that the request at hand was added to
+local taken = {}      -- the logs that the request at hand was added to: the first takenCount
+local takenCount = 0
 local hasAdmitted = false
+local refusals        -- the functions for requests that are not simply admitted, once there is one
 local renewals = {}   -- keys whose expiry is written at the end, and their expiries
-
-local function append(value)
-  result[#result + 1] = value
-end
-
-local function renewLater()
-  for i = 1, logs do
-    renewals[#renewals + 1] = keys[i]
-    renewals[#renewals + 1] = expiryOf(i)
-  end
-end
 
 local function textOf(failure)
   return type(failure) == 'table' and failure.err or tostring(failure)
 end
 
-local function deny()
-  for i = 1, logs do
-    local isDone, failure = pcall(restampFuture, i)
-    -- Where the server is out of memory, it can wait.
-    if not isDone and not string.find(textOf(failure), 'OOM', 1, true) then error(failure) end
+local function takeBack(i)
+  if slices[i] then
+    compact.takeBack(i, now, function() return true end)
+  else
+    redis.call('ZREM', keys[i], unpack(membersOf(costs[i])))
   end
-  append(0)
-  appendReadings(result, true)
-  renewLater()
 end
 
-local function repeated()
-  append(2)
-  appendReadings(result, false)
-  renewLater()
+local function takeAllBack()
+  for n = 1, takenCount do takeBack(taken[n]) end
 end
 
-local function judge()
-  if readLogs() then
+local function refusing()
+  if refusals then return refusals end
+
+  local RESTAMP_AT_ONCE = 1000
+
+  local function renewLater()
+    for i = 1, logs do
+      renewals[#renewals + 1] = keys[i]
+      renewals[#renewals + 1] = expiryOf(i)
+    end
+  end
+
+  -- Whether an exact log holds a living unit of this call: all of them were admitted at one moment.
+  local function holdsCall(i)
+    if slices[i] then return false end
+    local stamp = tonumber(redis.call('ZSCORE', keys[i], id) or nil)
+    return stamp and stamp > now - windows[i]
+  end
+
+  -- Entries from the future tell that the server's clock stepped back. They were admitted before this moment, so this
+  -- moment is a stamp that is late enough, and nobody is locked out for longer than a window from here.
+  local function restampFuture(i)
+    if slices[i] then
+      if slices[i].isRestamped then compact.save(i) end
+      return
+    end
+    newest[i] = stampAt(i, -1)
+    while newest[i] and newest[i] > now do
+      local restamped = {}
+      for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys[i], now + 1, '+inf', 'LIMIT', 0, RESTAMP_AT_ONCE)) do
+        restamped[#restamped + 1] = nowText
+        restamped[#restamped + 1] = member
+      end
+      redis.call('ZADD', keys[i], 'XX', unpack(restamped))
+      newest[i] = stampAt(i, -1)
+    end
+  end
+
+  local function repeated()
+    result[#result + 1] = 2
+    appendReadings(result, false)
+    renewLater()
+  end
+
+  local function deny()
     for i = 1, logs do
       if holdsCall(i) then return repeated() end
     end
-    return deny()
+    for i = 1, logs do
+      local isDone, failure = pcall(restampFuture, i)
+      -- Where the server is out of memory, it can wait.
+      if not isDone and not string.find(textOf(failure), 'OOM', 1, true) then error(failure) end
+    end
+    result[#result + 1] = 0
+    appendReadings(result, true)
+    renewLater()
   end
+
+  refusals = { repeated = repeated, deny = deny }
+  return refusals
+end
+
+-- Whether an exact log still holds a unit of an earlier call of this id, which left the window and waits to be trimmed.
+local function holdsRemains(i)
+  for unit = 1, costs[i] do
+    local stamp = tonumber(redis.call('ZSCORE', keys[i], memberOf(unit)) or nil)
+    if stamp and stamp <= now - windows[i] then return true end
+  end
+  return false
+end
+
+-- Adds the units of this call to an exact log. False when it holds them already: the call is a repetition.
+local function addEntries(i)
+  local cost = costs[i]
+  local stamped, added
+  if cost == 1 then
+    added = redis.call('ZADD', keys[i], 'NX', nowText, id)
+  else
+    stamped = {}
+    for unit = 1, cost do
+      stamped[2 * unit - 1] = nowText
+      stamped[2 * unit] = memberOf(unit)
+    end
+    added = redis.call('ZADD', keys[i], 'NX', unpack(stamped))
+  end
+  if added == cost then return true end
+  if holdsRemains(i) then
+    redis.call('ZADD', keys[i], unpack(stamped or { nowText, id }))
+    return true
+  end
+  -- A repetition that costs more than the call it repeats added the units that it has more.
+  for unit = cost - added + 1, cost do redis.call('ZREM', keys[i], memberOf(unit)) end
+  return false
+end
+
+local function judge()
+  if readLogs() then return refusing().deny() end
   -- Compact logs come last: they do not know a repetition.
   for i = 1, logs do
     if not slices[i] then
       if not addEntries(i) then
-        for n = 1, #taken do takeBack(taken[n]) end
-        return repeated()
+        takeAllBack()
+        return refusing().repeated()
       end
-      taken[#taken + 1] = i
+      takenCount = takenCount + 1
+      taken[takenCount] = i
     end
   end
   for i = 1, logs do
     if slices[i] then
-      addToSlices(i)
-      taken[#taken + 1] = i
+      compact.add(i)
+      takenCount = takenCount + 1
+      taken[takenCount] = i
     end
   end
-  append(1)
+  result[#result + 1] = 1
   for i = 1, logs do
     live[i] = live[i] + costs[i]
     if not slices[i] then
-      trim(i)
-      redis.call('PEXPIRE', keys[i], expiryOf(i))
+      -- At most a bounded number of entries that left the window: a log that expired as a whole must not stall the server.
+      local stale = redis.call('ZCARD', keys[i]) - live[i]
+      if stale > 0 then
+        redis.call('ZREMRANGEBYRANK', keys[i], 0, math.min(stale, math.max(MIN_TRIM, 2 * costs[i])) - 1)
+      end
+      redis.call('PEXPIRE', keys[i], expiries[i])
     end
-    append(limits[i] - live[i])
+    result[#result + 1] = limits[i] - live[i]
   end
   hasAdmitted = true
 end
 
 keyCount = 0
-for r = 1, #requests do
+for r = 1, requestCount do
   local plan = requests[r]
   id = ARGV[firstRequest + 2 * (r - 1)]
-  logs, limits, windows, costs, isCompact = plan.logs, plan.limits, plan.windows, plan.costs, plan.isCompact
-  keys, newest, taken = {}, {}, {}
+  logs, limits, windows, costs = plan.logs, plan.limits, plan.windows, plan.costs
+  isCompact, isPossible, starts, expiries = plan.isCompact, plan.isPossible, plan.starts, plan.expiries
   for i = 1, logs do keys[i] = KEYS[keyCount + i] end
   keyCount = keyCount + logs
+  takenCount = 0
   local length = #result
   local isJudged, failure = pcall(judge)
   if not isJudged then
     local text = textOf(failure)
     -- As an error of the call, it tells the client to look for the primary. A replica has written nothing.
     if string.find(text, 'READONLY', 1, true) then return redis.error_reply(text) end
-    for n = 1, #taken do pcall(takeBack, taken[n]) end
+    for n = 1, takenCount do pcall(takeBack, taken[n]) end
     for n = length + 1, #result do result[n] = nil end
-    append(text)
+    result[#result + 1] = text
   end
 end
 
+-- The expiries of refused requests and the epoch, which comes after the first write.
 local function settle()
-  for n = 1, #renewals, 2 do
-    redis.call('PEXPIRE', renewals[n], renewals[n + 1])
-    hasWritten = true
-  end
-  if not hasWritten then return end
-  -- After the first write; where the server's clock stepped back behind it, the epoch begins anew.
+  for n = 1, #renewals, 2 do redis.call('PEXPIRE', renewals[n], renewals[n + 1]) end
+  if not hasAdmitted and #renewals == 0 then return end
+  -- Where the server's clock stepped back behind it, the epoch begins anew.
   if not began or began > now then
-    redis.call('SET', epoch, string.format('%.0f', now), 'PX', 2 * YEAR_MS)
+    redis.call('SET', epoch, nowText, 'PX', 2 * YEAR_MS)
   elseif now - began > 1000 * YEAR_MS then
     redis.call('PEXPIRE', epoch, YEAR_MS)
   end
@@ -180,6 +276,6 @@ end
 -- What was admitted stays so, whatever else cannot be written.
 if hasAdmitted then pcall(settle) else settle() end
 if not began or began > now then began = now end
-append(now)
-append(began)
+result[#result + 1] = now
+result[#result + 1] = began
 return result

@@ -6,17 +6,19 @@ const read = (name) => readFileSync(new URL(`${name}.lua`, import.meta.url), 'ut
 const quoted = (text) => '`' + text.replace(/[\\`]|\$\{/g, '\\$&') + '`';
 
 export function luaSources() {
-  const reading = ['arguments', 'slices', 'window'].map(read).join('\n');
+  const of = (...names) => quoted(`${names.map(read).join('\n')}\n`);
   return `// Made from lua/*.lua by lua/embed.mjs: change those.
 
-const READING = ${quoted(`${reading}\n`)};
-const WRITING = READING + ${quoted(`${read('writing')}\n`)};
+const LOGS = ${of('exact-logs', 'compact-logs')};
+const WINDOW = LOGS + ${of('window')};
+const ARGUMENTS = ${of('arguments')};
+const ONE_REQUEST = ARGUMENTS + ${of('one-request')};
 
 /** The scripts, each with what it shares with others before it. */
 export const LUA_SOURCES = {
-  consume: WRITING + ${quoted(read('consume'))},
-  peek: READING + ${quoted(read('peek'))},
-  refund: WRITING + ${quoted(read('refund'))},
+  consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('consume')},
+  peek: ONE_REQUEST + WINDOW + ${of('peek')},
+  refund: ONE_REQUEST + LOGS + ${of('refund')},
 } as const;
 `;
 }

@@ -24,34 +24,19 @@ end
 local fault = readNow() or readId(2) or readAdmission(3) or readCharges(#KEYS / 2, 4)
 if fault then return fault end
 
-local function takeFromSlices(i)
-  local log = readSlices(i, redis.call('GET', keys[i]))
-  -- What a log admitted before it was made anew, or before the clock stepped back, it does not hold by itself.
-  if not admittedAt or admittedAt < log.since then return 0 end
-  local slice = sliceAt(i, admittedAt) - log.first + 1
-  if slice < 1 or slice > #log.counts / 4 then return 0 end
-  local count = countAt(slice, log.counts)
-  local taken = math.min(count, costs[i])
-  if taken == 0 or not redis.call('SET', KEYS[logs + i], '', 'NX', 'PX', expiryOf(i)) then return 0 end
-  log.units = log.units - taken
-  log.counts = string.sub(log.counts, 1, 4 * slice - 4)
-    .. struct.pack('<I4', count - taken)
-    .. string.sub(log.counts, 4 * slice + 1)
-  dropEmptyEnd(log)
-  slices[i] = log
-  save(i)
-  return taken
-end
-
 local removed = 0
 for i = 1, logs do
   local members = membersOf(costs[i])
   local found = redis.pcall('ZREM', keys[i], unpack(members))
-  if isOfAnotherType(found) then
-    removed = removed + takeFromSlices(i)
-  else
-    removed = removed + orRaise(found)
+  if type(found) == 'number' then
+    removed = removed + found
     redis.call('PEXPIRE', keys[i], expiryOf(i))
+  else
+    slices[i] = compactLogs().read(i, found)
+    local function isFirst()
+      return redis.call('SET', KEYS[logs + i], '', 'NX', 'PX', expiryOf(i))
+    end
+    removed = removed + (admittedAt and compact.takeBack(i, admittedAt, isFirst) or 0)
   end
 end
 return removed

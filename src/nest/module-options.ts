@@ -10,7 +10,10 @@ import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
 /** Options of `RateLimitModule.forRoot`. */
 export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onStoreEvent'> {
   /** Defaults of every rule. */
-  readonly defaults?: Pick<RateLimitOptions, 'window' | 'limit' | 'type' | 'cost' | 'message' | 'onStoreError'>;
+  readonly defaults?: Pick<
+    RateLimitOptions,
+    'window' | 'limit' | 'exact' | 'type' | 'cost' | 'message' | 'onStoreError'
+  >;
   /** Rules of the whole application: one budget each for all its HTTP handlers together. */
   readonly rules?: readonly RateLimitOptions[];
   /** Who is who. */
@@ -65,7 +68,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   enabled: true,
   guard: true,
 };
-const DEFAULT_OPTIONS: readonly string[] = ['window', 'limit', 'type', 'cost', 'message', 'onStoreError'];
+const DEFAULT_OPTIONS: readonly string[] = ['window', 'limit', 'exact', 'type', 'cost', 'message', 'onStoreError'];
 const IDENTITY_OPTIONS: readonly string[] = ['ip', 'user', 'ipv6Prefix', 'anonymous'];
 
 export const identitySettings = ({ identity = {} }: RateLimitModuleOptions): IdentitySettings => ({

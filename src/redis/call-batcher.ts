@@ -8,6 +8,8 @@ import type { Asked } from './script-calls.ts';
 const MOST_WORK = 64;
 /** Entries that are written in the time that one charge takes by itself. */
 const ENTRIES_PER_CHARGE = 4;
+/** Fewer requests are not sent in halves. */
+const LEAST_HALF = 16;
 /** Calls that somebody waits for at most: so many for each millisecond that an answer takes, within these. */
 const CALLS_PER_MS = 4;
 const LEAST_CALLS = 4;
@@ -83,11 +85,16 @@ export class CallBatcher {
   #nextCall(): readonly Waiting[] {
     const now = performance.now();
     const call: Waiting[] = [];
+    // Halves, so that the server decides one while this process makes the other.
+    const most =
+      this.#underWay.size === 0
+        ? Math.min(MOST_WORK, Math.max(LEAST_HALF, Math.ceil(this.#waiting.length / 2)))
+        : MOST_WORK;
     let work = 0;
     let taken = 0;
     for (const each of this.#waiting) {
       const more = workOf(each);
-      if (call.length > 0 && work + more > MOST_WORK) break;
+      if (call.length > 0 && work + more > most) break;
       taken++;
       if (each.dueAt < now) {
         each.reject(new StoreUnavailableError('timeout', 'Redis: the call had to wait too long to be sent'));

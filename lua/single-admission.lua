@@ -1,0 +1,33 @@
+-- The most common call by itself, before all else of consume.lua: one request for one unit of one exact log, which has
+-- room. The functions that everything else needs would take longer than its commands. Whatever is not so simple is left,
+-- with nothing written, to what follows.
+
+if #KEYS == 2 and #ARGV == 5 and ARGV[5] == '1' and string.find(ARGV[4], '^[%w_-]+$') and #ARGV[4] <= 64 then
+  local limit, windowMs = string.match(ARGV[3], '^(%d+) (%d+) 1 exact$')
+  local isGiven = string.find(ARGV[1], '^%d+$')
+  if limit and (isGiven or ARGV[1] == '') then
+    local key = KEYS[1]
+    local now = tonumber(ARGV[1])
+    if not isGiven then
+      local time = redis.call('TIME')
+      now = time[1] * 1000000 + time[2]
+    end
+    limit, windowMs = tonumber(limit), tonumber(windowMs)
+    local began = tonumber(redis.call('GET', KEYS[2]) or nil)
+    local live = redis.pcall('ZCOUNT', key, string.format('%.0f', now - windowMs * 1000 + 1), '+inf')
+    -- An epoch of more than a year has to be renewed.
+    local isSettled = began and began <= now and now - began < 31536000000000
+    if isSettled and windowMs > 0 and type(live) == 'number' and live < limit and limit <= 10000 then
+      local stale = redis.call('ZCARD', key) - live
+      if redis.call('ZADD', key, 'NX', string.format('%.0f', now), ARGV[4]) == 1 then
+        if stale > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end
+        local expiry = redis.pcall('PEXPIRE', key, windowMs + (isGiven and 60000 or 1000))
+        if type(expiry) == 'table' then
+          redis.call('ZREM', key, ARGV[4])
+          return expiry
+        end
+        return { 1, limit - live - 1, now, began }
+      end
+    end
+  end
+end
