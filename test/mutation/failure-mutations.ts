@@ -300,7 +300,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refund of a call that this process decided takes it out here',
     file: 'src/failure/failure-policy-store.ts',
-    find: 'return this.#local.refund(request);',
+    find: 'return this.#local.refund({ ...request, receipt });',
     replace: 'return;',
     tests: receipt,
   },
@@ -428,7 +428,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'callers are told their own limits',
     file: 'src/failure/local-fallback.ts',
-    find: 'return decision ? withWholeLimits(decision) :',
+    find: 'return decision ? asAsked(decision) :',
     replace: 'return decision ? decision :',
     tests: local,
   },
@@ -449,7 +449,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what this process admitted alone counts beside what the store admits',
     file: 'src/failure/local-fallback.ts',
-    find: 'if (decision?.allowed === false) return decision;',
+    find: 'if (decision?.allowed === false) return asAsked(decision);',
     replace: '',
     tests: borders,
   },
@@ -485,8 +485,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a receipt tells that the store may have charged late',
     file: 'src/failure/receipt.ts',
-    find: "mayBeLate ? 'local:late' : 'local:'",
-    replace: "'local:'",
+    find: "${mayBeLate ? 'late' : ''}",
+    replace: '',
     tests: receipt,
   },
   {
@@ -691,7 +691,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what a fence admitted is not asked for again',
     file: 'src/failure/local-fallback.ts',
-    find: 'charges.filter((charge) => !this.#logs.holds(charge, id))',
+    find: 'this.#isFence ? charges.filter(({ windowMs }) => windowMs <= memoryAgeMs) : charges',
     replace: 'charges',
     tests: fence,
   },

@@ -551,14 +551,14 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'large logs are warned of',
     file: 'src/nest/rule-book.ts',
-    find: 'limit > LARGE_LIMIT',
-    replace: 'limit > 10 * LARGE_LIMIT',
+    find: 'limit <= LARGE_LIMIT',
+    replace: 'limit <= 10 * LARGE_LIMIT',
     tests: 'test/e2e/warnings',
   },
   {
     takesAway: 'one log that all share is not warned of',
     file: 'src/nest/rule-book.ts',
-    find: "kind !== 'method' && typeof limit",
+    find: "kind === 'method' || typeof limit",
     replace: 'typeof limit',
     tests: 'test/e2e/warnings',
   },
@@ -810,8 +810,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a static cost above the limit is a fault',
     file: 'src/nest/compile-rule.ts',
-    find: '!isAffordable({ cost, limit })) {',
-    replace: 'limit < 0) {',
+    find: 'cost > maxCost) {',
+    replace: 'cost < 0) {',
     tests: 'test/nest/faulty-rules',
   },
   {

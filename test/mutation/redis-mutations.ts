@@ -92,15 +92,15 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'refused slots give back what earlier slots took',
     file: 'src/redis/slot-store.ts',
-    find: '          this.#giveBack(id, taken);\n          return',
+    find: '          this.#giveBack(taken);\n          return',
     replace: '          return',
     tests: slots,
   },
   {
     takesAway: 'parts of a request know the youngest memory of them all',
     file: 'src/redis/slot-store.ts',
-    find: 'Math.min(memoryAgeMs, decision.memoryAgeMs ?? Infinity)',
-    replace: 'decision.memoryAgeMs ?? Infinity',
+    find: 'least(memoryAgeMs, decision.memoryAgeMs)',
+    replace: 'decision.memoryAgeMs',
     tests: slots,
   },
   {
@@ -426,22 +426,22 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a call holds the server up for a short time',
     file: 'src/redis/call-batcher.ts',
-    find: 'units + more > MOST_UNITS',
-    replace: 'units + more > Infinity',
+    find: 'work + more > MOST_WORK',
+    replace: 'work + more > Infinity',
     tests: batcher,
   },
   {
-    takesAway: 'units hold the server up, not requests',
+    takesAway: 'entries hold the server up, not requests',
     file: 'src/redis/call-batcher.ts',
-    find: 'logs.merged.reduce((units, { cost }) => units + Math.min(cost, MAX_COST), 0)',
+    find: 'logs.merged.reduce((work, charge) => work + workOfCharge(charge), 0)',
     replace: 'logs.merged.length',
     tests: batcher,
   },
   {
     takesAway: 'four calls wait for their replies',
     file: 'src/redis/call-batcher.ts',
-    find: 'const MOST_UNDER_WAY = 4;',
-    replace: 'const MOST_UNDER_WAY = 5;',
+    find: 'const LEAST_CALLS = 4;',
+    replace: 'const LEAST_CALLS = 5;',
     tests: batcher,
   },
   {
