@@ -94,6 +94,31 @@ describe('the share of a process', () => {
   });
 });
 
+describe('a log of this process', () => {
+  it.each([
+    ['exact', 129],
+    ['exact', 10_000],
+    ['compact', 10_001],
+  ])('is %s for a limit of %d, whatever the store keeps', async (layout, limit) => {
+    const { clock, consume, local } = setUp();
+    const budget = charge({ limit, cost: 100, layout: 'compact' });
+    // In the middle of a slice of 10 ms.
+    clock.advance(5);
+    const resetAfterMs = layout === 'exact' ? 1_000 : 1_005;
+    expect(await consume(budget)).toMatchObject({ budgets: [{ limit, layout: 'compact', resetAfterMs }] });
+    expect(local.peek([budget]).budgets).toEqual([{ ...budget, remaining: limit - 100, resetAfterMs }]);
+  });
+
+  it('gives back by its receipt, where it is compact', async () => {
+    const { consume, local } = setUp();
+    const budget = charge({ limit: 20_000 });
+    const decision = await consume(budget);
+    if (!decision.allowed) throw new Error('the call was refused');
+    local.refund({ id: decision.id, charges: [budget], receipt: decision.receipt });
+    expect(local.peek([budget]).budgets).toMatchObject([{ remaining: 20_000 }]);
+  });
+});
+
 describe('a store that may have forgotten', () => {
   it.each([
     ['lost its data since', 400, true],

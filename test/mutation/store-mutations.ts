@@ -3,6 +3,7 @@ import type { Mutation } from './mutation.ts';
 const lua = 'test/lua';
 const memory = 'test/memory';
 const epoch = 'test/lua/epoch';
+const protection = 'test/lua/server-protection';
 const batches = 'test/redis/batches';
 const refusals = 'test/memory/refusal-cache-store';
 
@@ -417,5 +418,111 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     find: " && this.#inner.health().state === 'available'",
     replace: '',
     tests: refusals,
+  },
+  {
+    takesAway: 'a refusal is remembered for what was judged',
+    file: 'src/memory/refusal-cache-store.ts',
+    find: 'const { limit, cost } = merged.find((charge) => logName(charge) === name)!;',
+    replace: 'const { limit, cost } = refused;',
+    tests: refusals,
+  },
+  {
+    takesAway: 'a remembered refusal is that of the smallest limit',
+    file: 'src/memory/refusal-cache-store.ts',
+    find: 'if (charge.limit === judged.limit) refusals',
+    replace: 'refusals',
+    tests: refusals,
+  },
+  // Calls that fail half way.
+  {
+    takesAway: 'a replica fails the whole call',
+    file: 'lua/consume.lua',
+    find: "    if string.find(text, 'READONLY', 1, true) then return redis.error_reply(text) end\n",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'what a call took that fails is taken back',
+    file: 'lua/consume.lua',
+    find: '    for n = 1, #taken do pcall(takeBack, taken[n]) end\n',
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'a call that cannot be taken back leaves the others to be decided',
+    file: 'lua/consume.lua',
+    find: 'pcall(takeBack, taken[n])',
+    replace: 'takeBack(taken[n])',
+    tests: protection,
+  },
+  {
+    takesAway: 'an exact log gives back what a call took that fails',
+    file: 'lua/writing.lua',
+    find: "    redis.call('ZREM', keys[i], unpack(membersOf(costs[i])))\n",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'the answer to a call that fails is its error alone',
+    file: 'lua/consume.lua',
+    find: '    for n = length + 1, #result do result[n] = nil end\n',
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'what was admitted stays so when the epoch cannot be written',
+    file: 'lua/consume.lua',
+    find: 'if hasAdmitted then pcall(settle) else settle() end',
+    replace: 'settle()',
+    tests: protection,
+  },
+  {
+    takesAway: 'what cannot be written fails a refusal',
+    file: 'lua/consume.lua',
+    find: 'if hasAdmitted then pcall(settle) else settle() end',
+    replace: 'pcall(settle)',
+    tests: protection,
+  },
+  {
+    takesAway: 'a server without memory refuses as ever where the clock stepped back',
+    file: 'lua/consume.lua',
+    find: " and not string.find(textOf(failure), 'OOM', 1, true)",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'a refusal fails where entries cannot be re-stamped for another reason than memory',
+    file: 'lua/consume.lua',
+    find: " and not string.find(textOf(failure), 'OOM', 1, true)",
+    replace: ' and false',
+    tests: protection,
+  },
+  {
+    takesAway: 'the epoch is renewed when half of its time is over',
+    file: 'lua/consume.lua',
+    find: 'now - began > 1000 * YEAR_MS',
+    replace: 'now - began > 2000 * YEAR_MS',
+    tests: epoch,
+  },
+  {
+    takesAway: 'the epoch is not renewed at every call',
+    file: 'lua/consume.lua',
+    find: 'now - began > 1000 * YEAR_MS',
+    replace: 'true',
+    tests: epoch,
+  },
+  {
+    takesAway: 'the epoch lives for twice as long as it is not renewed',
+    file: 'lua/consume.lua',
+    find: "'PX', 2 * YEAR_MS",
+    replace: "'PX', YEAR_MS",
+    tests: epoch,
+  },
+  {
+    takesAway: 'an epoch in the future is told as of now',
+    file: 'lua/consume.lua',
+    find: 'if not began or began > now then began = now end',
+    replace: 'if not began then began = now end',
+    tests: epoch,
   },
 ];
