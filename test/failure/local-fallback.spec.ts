@@ -119,6 +119,22 @@ describe('a log of this process', () => {
   });
 });
 
+describe('a call that is given back', () => {
+  it.each([
+    ['is taken out of an exact log', 10_000, 9_998],
+    ['leaves a compact log as it is, without a receipt of it', 20_000, 19_997],
+  ])('%s, and takes nothing of what the store admitted before', async (_, limit, left) => {
+    const { consume, local } = setUp();
+    const budget = charge({ limit });
+    local.confirm('before', [budget], local.now(), Infinity);
+    await consume(budget);
+    const at = local.now();
+    local.confirm('mine', [budget], at, Infinity);
+    local.giveBack({ id: 'mine', charges: [budget] }, at);
+    expect(local.peek([budget]).budgets).toMatchObject([{ remaining: left }]);
+  });
+});
+
 describe('a store that may have forgotten', () => {
   it.each([
     ['lost its data since', 400, true],

@@ -189,6 +189,18 @@ describe('what is given back of it', () => {
     expect(recent.drain(other, START + 1_000)).toMatchObject([{ units: 1 }]);
   });
 
+  it('is given back again when the parts of those that were too many are over', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 100_000; i++) {
+      recent.record([budget], START);
+      recent.giveBack({ id: `c${i}`, charges: [budget] }, START, START);
+    }
+    const later = START + 2 * WINDOW_MS;
+    for (let i = 0; i < 2; i++) record(recent, 1, later);
+    giveBack(recent, 'mine', 1, later);
+    expect(unitsOf(recent, budget, later)).toBe(1);
+  });
+
   it('frees its room', () => {
     const recent = new RecentAdmissions();
     for (let i = 0; i < 100_000; i++) recent.record([charge({ key: `k${i}`, windowMs: WINDOW_MS })], START);

@@ -153,6 +153,12 @@ describe('a compact log of them', () => {
     expect([remaining(), remaining(small)]).toEqual([4, 5]);
   });
 
+  it('leaves nothing free, and owes nothing, when the limit shrinks below what is taken', () => {
+    const { budget, consume, remaining } = setUp();
+    consume('a', { ...budget, cost: 4 });
+    expect(remaining({ ...budget, limit: 3 })).toBe(0);
+  });
+
   it('is no log of its key any more when its last call was given back', () => {
     const { logs, budget, consume } = setUp();
     logs.refund(consume('mine', budget));

@@ -4,7 +4,6 @@ const lua = 'test/lua';
 const slices = 'test/lua/slices';
 const protection = 'test/lua/server-protection';
 const epoch = 'test/lua/epoch';
-const memory = 'test/memory/memory-store';
 const logs = 'test/memory/window-logs';
 const core = 'test/core/layouts';
 
@@ -491,21 +490,21 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
     file: 'src/core/slices.ts',
     find: 'Math.ceil(at / length)',
     replace: 'Math.floor(at / length)',
-    tests: memory,
+    tests: logs,
   },
   {
     takesAway: 'a unit counts as admitted at the end of its slice',
     file: 'src/core/slices.ts',
     find: 'endsAt: number * length',
     replace: 'endsAt: (number - 1) * length',
-    tests: memory,
+    tests: logs,
   },
   {
     takesAway: 'units of a slice stand under its end',
     file: 'src/memory/window-logs.ts',
     find: 'Math.max(now, endsAt / 1_000)',
     replace: 'now',
-    tests: memory,
+    tests: logs,
   },
   {
     takesAway: 'calls of one slice are one entry',
@@ -661,5 +660,48 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
     find: 'limit: Math.min(other.limit, charge.limit),',
     replace: '',
     tests: core,
+  },
+  // What both layouts have in common.
+  {
+    takesAway: 'what is left is never negative',
+    file: 'lua/window.lua',
+    find: 'math.max(0, limit - live[i])',
+    replace: 'limit - live[i]',
+    tests: lua,
+  },
+  {
+    takesAway: 'what is left is never negative, in process',
+    file: 'src/core/sliding-window.ts',
+    find: 'Math.max(0, limit - live)',
+    replace: 'limit - live',
+    tests: logs,
+  },
+  {
+    takesAway: 'an empty log is whole now',
+    file: 'lua/window.lua',
+    find: 'live[i] > 0 and leavesIn(i, newest[i] or stampAt(i, -1)) or 0',
+    replace: 'leavesIn(i, newest[i] or stampAt(i, -1) or now)',
+    tests: lua,
+  },
+  {
+    takesAway: 'who has room is told no retry time',
+    file: 'lua/window.lua',
+    find: 'elseif isRefused and live[i] + cost > limit then',
+    replace: 'elseif isRefused and live[i] > 0 then',
+    tests: lua,
+  },
+  {
+    takesAway: 'a unit that left the window makes no repetition',
+    file: 'lua/writing.lua',
+    find: 'return stamp and stamp > now - windows[i]',
+    replace: 'return stamp',
+    tests: lua,
+  },
+  {
+    takesAway: 'a repetition that costs more leaves no units behind',
+    file: 'lua/writing.lua',
+    find: "  for unit = cost - added + 1, cost do redis.call('ZREM', keys[i], memberOf(unit)) end\n",
+    replace: '',
+    tests: 'test/redis/redis-store',
   },
 ];

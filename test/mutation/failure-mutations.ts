@@ -801,4 +801,11 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     replace: 'parts.shift()',
     tests: recent,
   },
+  {
+    takesAway: 'callers are told their own limits in refusals too',
+    file: 'src/failure/local-fallback.ts',
+    find: 'denialBy(decision.refusedBy.map(restored), budgets)!',
+    replace: 'denialBy(decision.refusedBy, budgets)!',
+    tests: local,
+  },
 ];

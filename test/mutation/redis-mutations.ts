@@ -653,7 +653,7 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
     file: 'src/redis/script-store.ts',
     find: '[this.#keyOf(each), this.#markerOf(each, request.id)]',
     replace: '[this.#keyOf(each)]',
-    tests: 'test/redis/connection',
+    tests: 'test/redis/redis-store',
   },
   // Calls of the batcher.
   {
@@ -754,5 +754,19 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
     find: 'isClusterClient(client) ? OF_A_CLUSTER : OF_A_CLIENT',
     replace: 'OF_A_CLIENT',
     tests: watch,
+  },
+  {
+    takesAway: 'a Cluster client keeps nothing while the Cluster is down',
+    file: 'src/redis/connection-options.ts',
+    find: 'retryDelayOnClusterDown: 0,',
+    replace: 'retryDelayOnClusterDown: 100,',
+    tests: options,
+  },
+  {
+    takesAway: 'a Cluster client keeps nothing while a master is replaced',
+    file: 'src/redis/connection-options.ts',
+    find: 'retryDelayOnFailover: 0,',
+    replace: 'retryDelayOnFailover: 100,',
+    tests: options,
   },
 ];

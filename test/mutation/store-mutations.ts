@@ -319,7 +319,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     file: 'lua/consume.lua',
     find: 'keys, newest, taken = {}, {}, {}',
     replace: 'keys, newest = {}, {}',
-    tests: batches,
+    tests: protection,
   },
   {
     takesAway: 'no epoch begins where nothing was written',
