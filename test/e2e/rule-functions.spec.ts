@@ -107,6 +107,23 @@ describe.each(PLATFORMS)('functions of a rule on %s', (platform) => {
     expect(app.store.consumed[0]!.charges).toEqual([expect.objectContaining({ limit: 2, windowMs: 60_000, cost: 1 })]);
   });
 
+  it('leave the layout of the log to the rule: exact where it asks for it', async () => {
+    const rules = [
+      { limit: async () => 500, exact: true, name: 'a' },
+      { limit: async () => 400, name: 'b' },
+      { limit: 300, exact: true, name: 'c' },
+    ];
+    const app = await start(platform, { controllers: limitedBy(...rules) });
+    await app.get('/dynamic');
+
+    const layouts = app.store.consumed.flatMap(({ charges }) => charges.map(({ limit, layout }) => [limit, layout]));
+    expect(layouts).toEqual([
+      [500, 'exact'],
+      [400, undefined],
+      [300, 'exact'],
+    ]);
+  });
+
   it('exempt requests', async () => {
     const skip = async (context: ExecutionContext) => headerOf(context, 'x-internal') === 'yes';
     const app = await start(platform, { controllers: limitedBy({ limit: 1, skip }) });

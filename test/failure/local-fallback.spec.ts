@@ -94,6 +94,47 @@ describe('the share of a process', () => {
   });
 });
 
+describe('a log of this process', () => {
+  it.each([
+    ['exact', 129],
+    ['exact', 10_000],
+    ['compact', 10_001],
+  ])('is %s for a limit of %d, whatever the store keeps', async (layout, limit) => {
+    const { clock, consume, local } = setUp();
+    const budget = charge({ limit, cost: 100, layout: 'compact' });
+    // In the middle of a slice of 10 ms.
+    clock.advance(5);
+    const resetAfterMs = layout === 'exact' ? 1_000 : 1_005;
+    expect(await consume(budget)).toMatchObject({ budgets: [{ limit, layout: 'compact', resetAfterMs }] });
+    expect(local.peek([budget]).budgets).toEqual([{ ...budget, remaining: limit - 100, resetAfterMs }]);
+  });
+
+  it('gives back by its receipt, where it is compact', async () => {
+    const { consume, local } = setUp();
+    const budget = charge({ limit: 20_000 });
+    const decision = await consume(budget);
+    if (!decision.allowed) throw new Error('the call was refused');
+    local.refund({ id: decision.id, charges: [budget], receipt: decision.receipt });
+    expect(local.peek([budget]).budgets).toMatchObject([{ remaining: 20_000 }]);
+  });
+});
+
+describe('a call that is given back', () => {
+  it.each([
+    ['is taken out of an exact log', 10_000, 9_998],
+    ['leaves a compact log as it is, without a receipt of it', 20_000, 19_997],
+  ])('%s, and takes nothing of what the store admitted before', async (_, limit, left) => {
+    const { consume, local } = setUp();
+    const budget = charge({ limit });
+    local.confirm('before', [budget], local.now(), Infinity);
+    await consume(budget);
+    const at = local.now();
+    local.confirm('mine', [budget], at, Infinity);
+    local.giveBack({ id: 'mine', charges: [budget] }, at);
+    expect(local.peek([budget]).budgets).toMatchObject([{ remaining: left }]);
+  });
+});
+
 describe('a store that may have forgotten', () => {
   it.each([
     ['lost its data since', 400, true],

@@ -27,6 +27,8 @@ describe('a receipt', () => {
   it.each<Origin>([
     { isLocal: true, mayBeLate: true },
     { isLocal: true, mayBeLate: false },
+    { isLocal: true, mayBeLate: true, receipt: '1700000000000000' },
+    { isLocal: true, mayBeLate: false, receipt: 'late:\n' },
   ])('tells that this process decided: %j', (origin) => {
     expect(originOf(receiptOf(origin))).toEqual(origin);
   });
@@ -82,6 +84,16 @@ describe('a refund', () => {
     await store.refund(call);
     expect(await free()).toEqual([10, 10]);
     expect(link.refunds.map(({ id }) => id)).toEqual(Array(asked).fill('a'));
+  });
+
+  it('brings this process its own receipt, where it counts by slices', async () => {
+    const { link, store, budget } = setUp();
+    const large = { ...budget, limit: 20_000 };
+    link.failure = 'readonly';
+    const decision = await store.consume({ id: 'a', charges: [large] });
+    if (!decision.allowed) throw new Error('the call was refused');
+    await store.refund({ id: 'a', charges: [large], receipt: decision.receipt });
+    expect(await store.peek([large])).toMatchObject({ budgets: [{ remaining: 20_000 }] });
   });
 
   it('brings the store its own receipt', async () => {

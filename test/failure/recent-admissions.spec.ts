@@ -86,6 +86,16 @@ describe('what a store admitted lately', () => {
     expect(unitsOf(recent, charge({ key: 'k7', windowMs: WINDOW_MS }), START + 20)).toBe(3);
   });
 
+  it('has no more room where the counts lie in several parts of the window', () => {
+    const recent = new RecentAdmissions();
+    const of = (i: number): Charge => charge({ key: `k${i}`, windowMs: WINDOW_MS });
+    for (let i = 0; i < 100_000; i++) recent.record([of(i)], START + (i % 5) * 0.001 + Math.floor(i / 25_000) * 20);
+    const now = START + 80;
+    expect(recent.record([budget], now)).toBe(false);
+    expect(recent.record([of(7)], now)).toBe(true);
+    expect(unitsOf(recent, of(7), now)).toBe(2);
+  });
+
   it('has room for a thousand windows of different lengths, and for others when one of them is over', () => {
     const recent = new RecentAdmissions();
     const ofWindow = (windowMs: number): Charge => ({ ...budget, windowMs });
@@ -177,6 +187,18 @@ describe('what is given back of it', () => {
     recent.record([other], START + 1_000);
     recent.giveBack({ id: 'late', charges: [other] }, START + 1_000, START + 1_000);
     expect(recent.drain(other, START + 1_000)).toMatchObject([{ units: 1 }]);
+  });
+
+  it('is given back again when the parts of those that were too many are over', () => {
+    const recent = new RecentAdmissions();
+    for (let i = 0; i < 100_000; i++) {
+      recent.record([budget], START);
+      recent.giveBack({ id: `c${i}`, charges: [budget] }, START, START);
+    }
+    const later = START + 2 * WINDOW_MS;
+    for (let i = 0; i < 2; i++) record(recent, 1, later);
+    giveBack(recent, 'mine', 1, later);
+    expect(unitsOf(recent, budget, later)).toBe(1);
   });
 
   it('frees its room', () => {

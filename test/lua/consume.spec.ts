@@ -131,6 +131,29 @@ describe('consume.lua', () => {
     expect((await peek(later, [key, 5, 100, 1]))[2]).toBe(5 - cost);
   });
 
+  it('refuses an id of which only entries that left are there, when the log is full', async () => {
+    const key = newKey();
+    await consume(T, 'again', [key, 1, 100, 1]);
+    for (let i = 0; i < 70; i++) await client.zadd(key, T - 1_000 - i, `old${i}`);
+    const later = T + 100 * MS;
+    await consume(later, 'other', [key, 1, 100, 1]);
+    expect(await client.zscore(key, 'again')).not.toBeNull();
+    expect(await consume(later, 'again', [key, 1, 100, 1])).toEqual([0, later, 0, 100, 100]);
+  });
+
+  it('leaves nothing free, and owes nothing, when the limit shrinks below what is taken', async () => {
+    const key = newKey();
+    for (let i = 0; i < 3; i++) await consume(T + i * MS, `a${i}`, [key, 3, 100, 1]);
+    const later = T + 10 * MS;
+    expect(await peek(later, [key, 1, 100, 1])).toEqual([0, later, 0, 92, 92]);
+  });
+
+  it('tells a log that has room no time to wait for, beside one that has none', async () => {
+    const [full, open] = [newKey(), newKey()];
+    await consume(T, 'a', [full, 1, 100, 1], [open, 5, 1_000, 1]);
+    expect(await peek(T, [full, 1, 100, 1], [open, 5, 1_000, 1])).toEqual([0, T, 0, 100, 100, 4, 1_000, 0]);
+  });
+
   describe('expiry', () => {
     const expiryOf = (key: string) => client.pttl(key);
 

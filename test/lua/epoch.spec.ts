@@ -33,6 +33,12 @@ describe('the epoch of a server', () => {
     expect(await client.get(epoch)).toBe(String(T));
   });
 
+  it('begins with a call that is admitted to a compact log', async () => {
+    const { epoch, log } = setUp();
+    await consumeAll(epoch, T, [['a', [log, 500, 100, 1, 'compact']]]);
+    expect(await client.get(epoch)).toBe(String(T));
+  });
+
   it('does not begin with a call that failed', async () => {
     const { epoch, log } = setUp();
     await client.set(log, 'x', 'PX', DAY_MS);

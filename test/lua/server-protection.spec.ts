@@ -58,6 +58,64 @@ describe('a server that protects itself', () => {
     expect((await run.peek('', ['large', 500, 60_000, 1, 'compact']))[2]).toBe(498);
   });
 
+  /** The scripts as a user without these rights calls them. */
+  const without = async (...missing: readonly string[]) => {
+    await client.acl('SETUSER', 'poor', 'on', '>secret', '~*', '+@all', ...missing.map((command) => `-${command}`));
+    const poor = new Redis(server.url.replace('redis://', 'redis://poor:secret@'), { enableReadyCheck: false });
+    return { ...scriptsOn(poor, 'epoch'), end: () => poor.disconnect() };
+  };
+  const noRight = expect.stringContaining("can't run this command");
+
+  it('keeps what else a compact log has when it takes back a call that fails half way', async () => {
+    const now = 1_700_000_000_000_000;
+    await run.consume(now, 'before', ['large', 500, 1_000, 2, 'compact']);
+    const { consumeAll, end } = await without('pexpire');
+    const { answers } = await consumeAll('epoch', now + 50_000, [
+      ['a', ['log', 5, 1_000, 2], ['large', 500, 1_000, 7, 'compact']],
+    ]);
+    end();
+    expect(answers).toEqual([noRight]);
+    expect(await run.peek(now + 50_000, ['large', 500, 1_000, 1, 'compact'])).toEqual([1, now + 50_000, 498, 950, 0]);
+  });
+
+  it('takes back of a call that fails nothing that another call of its batch took', async () => {
+    await client.set('text', 'of somebody else');
+    const large = ['large', 500, 60_000, 2, 'compact'] as const;
+    const { answers } = await run.consumeAll('epoch', '', [
+      ['a', large],
+      ['b', large, ['text', 5, 60_000, 1]],
+    ]);
+    expect(answers).toEqual([[1, 498, 60_000, 0], expect.stringContaining('WRONGTYPE')]);
+    expect((await run.peek('', large))[2]).toBe(498);
+  });
+
+  it('decides the others of a batch also where a call that fails cannot be taken back', async () => {
+    const { consumeAll, end } = await without('pexpire', 'zrem');
+    const { answers } = await consumeAll('epoch', '', [
+      ['a', ['log', 5, 60_000, 2]],
+      ['b', ['large', 500, 60_000, 2, 'compact']],
+    ]);
+    end();
+    expect(answers).toEqual([noRight, [1, 498, 60_000, 0]]);
+  });
+
+  it('takes no log for a compact one that it may not read', async () => {
+    const { consumeAll, end } = await without('zcount');
+    const { answers } = await consumeAll('epoch', '', [['a', ['log', 5, 60_000, 2]]]);
+    end();
+    expect(answers).toEqual([noRight]);
+    expect(await client.exists('log')).toBe(0);
+  });
+
+  it('tells that entries of the future cannot be re-stamped, unless for want of memory', async () => {
+    const now = 1_700_000_000_000_000;
+    await run.consume(now, 'old', ['log', 1, 100, 1]);
+    const { consumeAll, end } = await without('zadd');
+    const { answers } = await consumeAll('epoch', now - 50_000, [['a', ['log', 1, 100, 1]]]);
+    end();
+    expect(answers).toEqual([noRight]);
+  });
+
   it('admits what it has written though the epoch cannot be', async () => {
     await client.acl('SETUSER', 'poor', 'on', '>secret', '~*', '+@all', '-set');
     const poor = new Redis(server.url.replace('redis://', 'redis://poor:secret@'));

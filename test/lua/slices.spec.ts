@@ -92,8 +92,25 @@ describe('a compact log', () => {
     await consume('', 'a', [key, 3, 60_000, 1, 'compact']);
     expect(await client.type(key)).toBe('string');
     const left = await client.pttl(key);
-    expect(left).toBeGreaterThan(60_600);
+    expect(left).toBeGreaterThan(61_000);
     expect(left).toBeLessThanOrEqual(61_600);
+  });
+
+  it('takes as many bytes as it has slices with units, and between them', async () => {
+    const key = newKey();
+    const bytesAfter = async (ms: number) => {
+      await consume(T + ms * MS, `c${ms}`, compact(key, 3));
+      return client.strlen(key);
+    };
+    expect([await bytesAfter(0), await bytesAfter(1), await bytesAfter(25), await bytesAfter(5_000)]).toEqual([
+      24, 28, 36, 24,
+    ]);
+  });
+
+  it('is not made by a refusal', async () => {
+    const key = newKey();
+    expect((await consume(T, 'a', compact(key, 3, 4))).slice(0, 1)).toEqual([0]);
+    expect(await client.exists(key)).toBe(0);
   });
 
   it('is decided with exact logs in one call, all or none', async () => {
@@ -112,6 +129,9 @@ describe('a compact log', () => {
     const [small, large] = [newKey(), newKey()];
     for (let i = 0; i < 3; i++) await consume(T, 'again', compact(large, 1_000), exact(small, 5));
     expect((await peek(T, exact(small, 5), compact(large, 1_000))).slice(0, 6)).toEqual([1, T, 4, 1_000, 0, 999]);
+    await client.unlink(large);
+    await consume(T, 'again', compact(large, 1_000), exact(small, 5));
+    expect(await client.exists(large)).toBe(0);
   });
 
   it('is read without being written', async () => {
@@ -162,6 +182,22 @@ describe('a compact log', () => {
       expect((await consume(T + 1_001 * MS, 'c', compact(key, 500))).slice(0, 3)).toEqual([1, expect.anything(), 496]);
     });
 
+    it('is folded with the units at the border of two slices counted once, and those of the future', async () => {
+      const key = newKey();
+      for (const ms of [0, 500, 1_000, 1_200]) await consume(T + ms * MS, `a${ms}`, exact(key, 9));
+      // A window after the first; the last is of a time before the clock stepped back.
+      const now = T + 1_000 * MS;
+      expect((await peek(now, compact(key, 9))).slice(0, 3)).toEqual([1, now, 6]);
+      expect(await peek(now, compact(key, 3))).toEqual([0, now, 0, 1_000, 500]);
+      expect(await peek(now, compact(key, 3, 2))).toEqual([0, now, 0, 1_000, 1_000]);
+    });
+
+    it('is folded with its reset at the last of its units', async () => {
+      const key = newKey();
+      await consume(T + 5 * MS, 'a', exact(key, 9));
+      expect(await peek(T + 100 * MS, compact(key, 9))).toEqual([1, T + 100 * MS, 8, 910, 0]);
+    });
+
     it('stays compact when the limit shrinks, until it expires', async () => {
       const key = newKey();
       await consume(T, 'a', compact(key, 500, 10));
@@ -208,11 +244,29 @@ describe('a compact log', () => {
 
     it('keeps the units of calls after it was made anew', async () => {
       const key = newKey();
-      await consume(T, 'a', compact(key, 5));
+      await consume(T + 1, 'a', compact(key, 5));
       await client.unlink(key);
-      await consume(T + 1, 'b', compact(key, 5));
-      expect(await refundOf(T, T + 1, 'a', compact(key, 5))).toBe(0);
-      expect((await peek(T + 1, compact(key, 5))).slice(0, 3)).toEqual([1, T + 1, 4]);
+      await consume(T + 2, 'b', compact(key, 5));
+      expect(await refundOf(T + 1, T + 2, 'a', compact(key, 5))).toBe(0);
+      expect((await peek(T + 2, compact(key, 5))).slice(0, 3)).toEqual([1, T + 2, 4]);
+    });
+
+    it('loses no more than the slice has, however large the cost', async () => {
+      const key = newKey();
+      await consume(T + 5 * MS, 'a', compact(key, 100_000, 2));
+      await consume(T + 25 * MS, 'b', compact(key, 100_000, 20_000));
+      expect(await refundOf(T + 5 * MS, T + 30 * MS, 'a', compact(key, 100_000, 3))).toBe(2);
+      expect(await refundOf(T + 25 * MS, T + 30 * MS, 'b', compact(key, 100_000, 20_000))).toBe(20_000);
+      expect(await peek(T + 30 * MS, compact(key, 100_000))).toEqual([1, T + 30 * MS, 100_000, 0, 0]);
+    });
+
+    it('loses nothing where the slice has no units, and remembers no refund', async () => {
+      const key = newKey();
+      await consume(T, 'a', compact(key, 5));
+      await consume(T + 25 * MS, 'b', compact(key, 5));
+      expect(await refundOf(T + 15 * MS, T + 25 * MS, 'c', compact(key, 5))).toBe(0);
+      expect(await client.exists(`${key}:c~`)).toBe(0);
+      expect((await peek(T + 25 * MS, compact(key, 5))).slice(0, 3)).toEqual([1, T + 25 * MS, 3]);
     });
 
     it('keeps what was counted before it was folded, since that is not known by slice', async () => {
@@ -248,6 +302,24 @@ describe('a compact log', () => {
       await consume(T, 'b', compact(key, 4, 2));
       expect((await consume(T - 15 * MS, 'c', compact(key, 4))).slice(0, 3)).toEqual([1, expect.anything(), 0]);
       expect(await peek(T - 15 * MS, compact(key, 4, 2))).toEqual([0, T - 15 * MS, 0, 1_005, 1_005]);
+      expect(await peek(T - 15 * MS, compact(key, 4))).toEqual([0, T - 15 * MS, 0, 1_005, 995]);
+      for (const [ms, left] of [
+        [979, 0],
+        [980, 1],
+        [989, 1],
+        [990, 4],
+      ] as const) {
+        expect((await peek(T + ms * MS, compact(key, 4)))[2]).toBe(left);
+      }
+    });
+
+    it('gives nothing back of a slice that is filled in two passes, to its very end', async () => {
+      const key = newKey();
+      await consume(T, 'a', compact(key, 5));
+      await consume(T - 20 * MS, 'b', compact(key, 5));
+      await consume(T, 'c', compact(key, 5));
+      expect(await refundOf(T, T, 'a', compact(key, 5))).toBe(0);
+      expect((await peek(T, compact(key, 5)))[2]).toBe(2);
     });
 
     it('gives nothing back until it is where it was: the calls of one slice come from two passes', async () => {

@@ -7,6 +7,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPACT_MUTATIONS } from './compact-mutations.ts';
 import { FAILURE_MUTATIONS } from './failure-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
@@ -61,7 +62,7 @@ async function isNoticed({ file, find, replace, tests }: Mutation): Promise<bool
 
 copyRepository();
 const wanted = process.argv[2] ?? '';
-const ALL = [...STORE_MUTATIONS, ...REDIS_MUTATIONS, ...FAILURE_MUTATIONS, ...NEST_MUTATIONS];
+const ALL = [...STORE_MUTATIONS, ...COMPACT_MUTATIONS, ...REDIS_MUTATIONS, ...FAILURE_MUTATIONS, ...NEST_MUTATIONS];
 const chosen = ALL.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
 let unnoticed = 0;
 try {

@@ -3,6 +3,7 @@ import type { Mutation } from './mutation.ts';
 const lua = 'test/lua';
 const memory = 'test/memory';
 const epoch = 'test/lua/epoch';
+const protection = 'test/lua/server-protection';
 const batches = 'test/redis/batches';
 const refusals = 'test/memory/refusal-cache-store';
 
@@ -26,8 +27,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'retry times wait for as many entries as the cost needs',
     file: 'lua/window.lua',
-    find: 'stampAt(i, cost - limit - 1)',
-    replace: 'stampAt(i, -limit)',
+    find: 'stampBefore(i, limit - cost)',
+    replace: 'stampBefore(i, limit - 1)',
     tests: lua,
   },
   {
@@ -39,7 +40,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'ids cannot be units of other calls',
-    file: 'lua/window.lua',
+    file: 'lua/arguments.lua',
     find: "'^[%w_-]+$'",
     replace: "'.'",
     tests: lua,
@@ -47,8 +48,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'keys outlive their window',
     file: 'lua/writing.lua',
-    find: 'return windows[i] / 1000 + extraExpiry',
-    replace: 'return windows[i] / 1000',
+    find: 'windows[i] / 1000 + lastMs + extraExpiry',
+    replace: 'windows[i] / 1000 + lastMs',
     tests: lua,
   },
   {
@@ -68,8 +69,9 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'nothing is written before the first admission',
     file: 'lua/consume.lua',
-    find: '  for i = 1, logs do\n    if not add(i) then',
-    replace: '  for i = 1, logs do trim(i) end\n  for i = 1, logs do\n    if not add(i) then',
+    find: '  for i = 1, logs do\n    if not slices[i] then\n      if not addEntries(i)',
+    replace:
+      '  for i = 1, logs do trim(i) end\n  for i = 1, logs do\n    if not slices[i] then\n      if not addEntries(i)',
     tests: lua,
   },
   {
@@ -89,8 +91,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'entries from the future are re-stamped',
     file: 'lua/consume.lua',
-    find: 'for i = 1, logs do restampFuture(i) end',
-    replace: '',
+    find: 'pcall(restampFuture, i)',
+    replace: 'true',
     tests: lua,
   },
   {
@@ -117,7 +119,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a repetition leaves the logs that it was added to before it was found',
     file: 'lua/consume.lua',
-    find: "for earlier = 1, i - 1 do redis.call('ZREM', keys[earlier], unpack(membersOf(costs[earlier]))) end",
+    find: 'for n = 1, #taken do takeBack(taken[n]) end',
     replace: '',
     tests: lua,
   },
@@ -131,15 +133,15 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refund takes out all units',
     file: 'lua/refund.lua',
-    find: 'unpack(membersOf(costs[i]))',
-    replace: 'id',
+    find: 'local members = membersOf(costs[i])',
+    replace: 'local members = { id }',
     tests: lua,
   },
   {
     takesAway: 'a peek changes nothing',
     file: 'lua/peek.lua',
-    find: 'local isRefused = countLive()',
-    replace: "redis.call('ZADD', KEYS[1], now, 'peeked')\nlocal isRefused = countLive()",
+    find: 'local isRefused = readLogs()',
+    replace: "redis.call('ZADD', KEYS[1], now, 'peeked')\nlocal isRefused = readLogs()",
     tests: lua,
   },
   {
@@ -152,36 +154,36 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the epoch is kept',
     file: 'lua/consume.lua',
-    find: "  if hasWritten then redis.call('SET', epoch, string.format('%.0f', now), 'PX', EPOCH_MS) end\n",
+    find: "    redis.call('SET', epoch, string.format('%.0f', now), 'PX', 2 * YEAR_MS)\n",
     replace: '',
     tests: epoch,
   },
   {
     takesAway: 'the epoch expires some time after the last call',
     file: 'lua/consume.lua',
-    find: ", 'PX', EPOCH_MS)",
+    find: ", 'PX', 2 * YEAR_MS)",
     replace: ')',
     tests: epoch,
   },
   {
     takesAway: 'the epoch outlives the longest window',
     file: 'lua/consume.lua',
-    find: 'local EPOCH_MS = 400 * 86400000',
-    replace: 'local EPOCH_MS = 86400000',
+    find: 'local YEAR_MS = 400 * 86400000',
+    replace: 'local YEAR_MS = 86400000',
     tests: epoch,
   },
   {
     takesAway: 'the epoch is renewed',
     file: 'lua/consume.lua',
-    find: "  redis.call('PEXPIRE', epoch, EPOCH_MS)\n",
+    find: "    redis.call('PEXPIRE', epoch, YEAR_MS)\n",
     replace: '',
     tests: epoch,
   },
   {
     takesAway: 'the epoch begins anew when the clock stepped back behind it',
     file: 'lua/consume.lua',
-    find: 'if not began or began > now then',
-    replace: 'if not began then',
+    find: 'if not began or began > now then\n',
+    replace: 'if not began then\n',
     tests: epoch,
   },
   {
@@ -202,8 +204,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'entries live while they are younger than the window',
     file: 'src/core/window-log.ts',
-    find: '      if (at > horizon) break;',
-    replace: '      if (at >= horizon) break;',
+    find: '      if (at > horizon) break;\n      stale',
+    replace: '      if (at >= horizon) break;\n      stale',
     tests: memory,
   },
   {
@@ -313,23 +315,23 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     tests: batches,
   },
   {
-    takesAway: 'what is known of logs is that of the request at hand',
+    takesAway: 'what is taken back is what the request at hand took',
     file: 'lua/consume.lua',
-    find: 'keys, newest = {}, {}',
-    replace: 'keys = {}',
-    tests: batches,
+    find: 'keys, newest, taken = {}, {}, {}',
+    replace: 'keys, newest = {}, {}',
+    tests: protection,
   },
   {
     takesAway: 'no epoch begins where nothing was written',
     file: 'lua/consume.lua',
-    find: "if hasWritten then redis.call('SET'",
-    replace: "if true then redis.call('SET'",
+    find: '  if not hasWritten then return end\n',
+    replace: '',
     tests: epoch,
   },
   {
     takesAway: 'plans have no more than their logs',
     file: 'lua/consume.lua',
-    find: "if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 3 * i then",
+    find: "if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 4 * i then",
     replace: 'if i == 0 then',
     tests: lua,
   },
@@ -364,14 +366,14 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refusal says nothing of another limit',
     file: 'src/memory/refusal-cache-store.ts',
-    find: 'limit !== charge.limit || ',
+    find: 'known.limit !== judged.limit || ',
     replace: '',
     tests: refusals,
   },
   {
     takesAway: 'a refusal says nothing of another cost',
     file: 'src/memory/refusal-cache-store.ts',
-    find: ' || known.cost !== charge.cost',
+    find: ' || known.cost !== judged.cost',
     replace: '',
     tests: refusals,
   },
@@ -416,5 +418,111 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     find: " && this.#inner.health().state === 'available'",
     replace: '',
     tests: refusals,
+  },
+  {
+    takesAway: 'a refusal is remembered for what was judged',
+    file: 'src/memory/refusal-cache-store.ts',
+    find: 'const { limit, cost } = merged.find((charge) => logName(charge) === name)!;',
+    replace: 'const { limit, cost } = refused;',
+    tests: refusals,
+  },
+  {
+    takesAway: 'a remembered refusal is that of the smallest limit',
+    file: 'src/memory/refusal-cache-store.ts',
+    find: 'if (charge.limit === judged.limit) refusals',
+    replace: 'refusals',
+    tests: refusals,
+  },
+  // Calls that fail half way.
+  {
+    takesAway: 'a replica fails the whole call',
+    file: 'lua/consume.lua',
+    find: "    if string.find(text, 'READONLY', 1, true) then return redis.error_reply(text) end\n",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'what a call took that fails is taken back',
+    file: 'lua/consume.lua',
+    find: '    for n = 1, #taken do pcall(takeBack, taken[n]) end\n',
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'a call that cannot be taken back leaves the others to be decided',
+    file: 'lua/consume.lua',
+    find: 'pcall(takeBack, taken[n])',
+    replace: 'takeBack(taken[n])',
+    tests: protection,
+  },
+  {
+    takesAway: 'an exact log gives back what a call took that fails',
+    file: 'lua/writing.lua',
+    find: "    redis.call('ZREM', keys[i], unpack(membersOf(costs[i])))\n",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'the answer to a call that fails is its error alone',
+    file: 'lua/consume.lua',
+    find: '    for n = length + 1, #result do result[n] = nil end\n',
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'what was admitted stays so when the epoch cannot be written',
+    file: 'lua/consume.lua',
+    find: 'if hasAdmitted then pcall(settle) else settle() end',
+    replace: 'settle()',
+    tests: protection,
+  },
+  {
+    takesAway: 'what cannot be written fails a refusal',
+    file: 'lua/consume.lua',
+    find: 'if hasAdmitted then pcall(settle) else settle() end',
+    replace: 'pcall(settle)',
+    tests: protection,
+  },
+  {
+    takesAway: 'a server without memory refuses as ever where the clock stepped back',
+    file: 'lua/consume.lua',
+    find: " and not string.find(textOf(failure), 'OOM', 1, true)",
+    replace: '',
+    tests: protection,
+  },
+  {
+    takesAway: 'a refusal fails where entries cannot be re-stamped for another reason than memory',
+    file: 'lua/consume.lua',
+    find: " and not string.find(textOf(failure), 'OOM', 1, true)",
+    replace: ' and false',
+    tests: protection,
+  },
+  {
+    takesAway: 'the epoch is renewed when half of its time is over',
+    file: 'lua/consume.lua',
+    find: 'now - began > 1000 * YEAR_MS',
+    replace: 'now - began > 2000 * YEAR_MS',
+    tests: epoch,
+  },
+  {
+    takesAway: 'the epoch is not renewed at every call',
+    file: 'lua/consume.lua',
+    find: 'now - began > 1000 * YEAR_MS',
+    replace: 'true',
+    tests: epoch,
+  },
+  {
+    takesAway: 'the epoch lives for twice as long as it is not renewed',
+    file: 'lua/consume.lua',
+    find: "'PX', 2 * YEAR_MS",
+    replace: "'PX', YEAR_MS",
+    tests: epoch,
+  },
+  {
+    takesAway: 'an epoch in the future is told as of now',
+    file: 'lua/consume.lua',
+    find: 'if not began or began > now then began = now end',
+    replace: 'if not began then began = now end',
+    tests: epoch,
   },
 ];

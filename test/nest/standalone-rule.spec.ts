@@ -5,6 +5,14 @@ import { ruleOf } from '../support/rules.ts';
 const declared = ruleOf({ kind: 'user', place: 'bucket sms', isBucket: true, windowMs: 60_000 });
 const ruleGiven = (options: StandaloneRule) => standaloneRule(options, {}, { rules: [declared], named: () => [] });
 
+describe('a rule given to the service', () => {
+  it('may ask for an exact log, where it has a limit that one holds', () => {
+    expect(ruleGiven({ name: 'sms', limit: 500, exact: true })).toMatchObject({ limit: 500, layout: 'exact' });
+    expect(ruleGiven({ name: 'sms', limit: 500 }).layout).toBeUndefined();
+    expect(() => ruleGiven({ name: 'sms', limit: 10_001, exact: true })).toThrow('limit must not be above 10000');
+  });
+});
+
 describe('a rule given to the service with the bucket of a declared one', () => {
   it('has its kind of identity when it names none, so both are one budget', () => {
     expect(ruleGiven({ bucket: 'sms', window: '1m', limit: 1 })).toMatchObject({ kind: 'user', place: 'bucket sms' });

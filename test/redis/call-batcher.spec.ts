@@ -57,6 +57,7 @@ describe('a batcher of calls', () => {
     [100, 1, [64, 36]],
     [10, 30, [8, 2]],
     [3, 100, [2, 1]],
+    [40, 5, [32, 8]],
     [65, 101, [64, 1]],
   ])('of %d requests of %d units sends as many at once as hold the server up for a short time', async (...one) => {
     const [count, cost, sizes] = one;

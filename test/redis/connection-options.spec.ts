@@ -31,6 +31,8 @@ describe('a connection of our own', () => {
     const { redisOptions, clusterRetryStrategy, ...ofCluster } = await optionsOf(target);
     expect(redisOptions).toMatchObject({ ...FIXED_OPTIONS, password: 'secret', connectionName: 'shop' });
     expect(ofCluster).toMatchObject({ lazyConnect: true, enableOfflineQueue: false, keyPrefix: 'shop:', natMap: {} });
+    // What it keeps for later is charged when nobody asks any more.
+    expect(ofCluster).toMatchObject({ retryDelayOnClusterDown: 0, retryDelayOnFailover: 0 });
     expect(clusterRetryStrategy).toBe(FIXED_OPTIONS.retryStrategy);
   });
 

@@ -52,6 +52,11 @@ describe('RedisStore', () => {
     expect((await store.peek([budget])).budgets[0]!.remaining).toBe(3);
   });
 
+  it('leaves nothing behind of what it tries at the start', async () => {
+    await new RedisStore(client, { keyPrefix }).prepare();
+    expect(await keys()).toEqual([]);
+  });
+
   it('takes only receipts that are its own', async () => {
     const refund = create().refund({ id: 'a', charges: [charge()], receipt: 'local::1' });
     await expect(refund).rejects.toThrow(/receipt .*local::1/);

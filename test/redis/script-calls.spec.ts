@@ -18,6 +18,12 @@ describe('a call of the script', () => {
     expect(call.keys).toEqual([narrow.key, wide.key, narrow.key]);
     expect(call.args).toEqual([2, '1 1000 1 exact', '9 1000 2 exact', 'c0', 1, 'c1', 2, 'c2', 1]);
   });
+
+  it('names the layout that each charge asks for', () => {
+    const charges = [charge({ limit: 128 }), charge({ limit: 129 }), charge({ limit: 129, layout: 'exact' })];
+    const { args } = encodeCall([asked({ id: 'a', charges })], ({ key }) => key);
+    expect(args).toEqual([1, '128 1000 1 exact 129 1000 1 compact 129 1000 1 exact', 'a', 1]);
+  });
 });
 
 describe('the reply of the script', () => {
@@ -39,6 +45,17 @@ describe('the reply of the script', () => {
     const [decision] = parseReply([1, 2, 0, 0, 900, 400, NOW, BEGAN], requests, told);
     expect(told).toHaveBeenCalledWith({ decidedAt: NOW, began: BEGAN });
     expect(decision).toMatchObject({ allowed: true, memoryAgeMs: 7 });
+  });
+
+  it('has no receipt for a call that was admitted before, since its moment is not told', () => {
+    const { decisions } = parseReply([2, 2, 900, 0, NOW, BEGAN], requestsOf(open));
+    expect(decisions).toEqual([{ allowed: true, id: 'c0', budgets: [{ ...open, remaining: 2, resetAfterMs: 900 }] }]);
+  });
+
+  it('tells of a compact log that is admitted to when its slice leaves', () => {
+    const large = charge({ limit: 500 });
+    const { decisions } = parseReply([1, 499, NOW + 1, BEGAN], requestsOf(large));
+    expect(decisions).toMatchObject([{ allowed: true, budgets: [{ remaining: 499, resetAfterMs: 1_010 }] }]);
   });
 
   it('tells the error of a request in its place', () => {

@@ -7,6 +7,7 @@ import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { SlotStore } from '../../src/redis/slot-store.ts';
 import { describeExactness } from '../contract/exactness.ts';
 import { charge, describeStore } from '../contract/store-contract.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.ts';
 
 const overMemory = (now: () => number): RateLimitStore => new SlotStore(new MemoryStore({ now }));
@@ -33,6 +34,53 @@ describe('SlotStore', () => {
     const call = new SlotStore(slow).consume({ id: 'a', charges: [first, second], withinMs: 10 });
     await expect(call).rejects.toMatchObject({ kind: 'timeout' });
     expect((await memory.peek([first, second])).budgets.map(({ remaining }) => remaining)).toEqual([3, 3]);
+  });
+});
+
+describe('compact logs in several slots', () => {
+  /** Each part is decided in another slice. */
+  const setUp = () => {
+    const clock = new ManualClock();
+    const memory = new MemoryStore({ now: clock.now });
+    const store = new SlotStore({
+      consume: async (request) => {
+        clock.advance(100);
+        return memory.consume(request);
+      },
+      peek: (charges) => memory.peek(charges),
+      refund: (request) => memory.refund(request),
+      reset: (charges) => memory.reset(charges),
+    });
+    const charges = ['a', 'b', 'c'].map((tag) => charge({ key: `{${tag}}`, layout: 'compact' }));
+    const remaining = async () => (await memory.peek(charges)).budgets.map((budget) => budget.remaining);
+    return { memory, store, charges, remaining };
+  };
+
+  it('give a call back by the receipts of their own', async () => {
+    const { store, charges, remaining } = setUp();
+    const decision = await store.consume({ id: 'mine', charges });
+    if (!decision.allowed) throw new Error('the call was refused');
+    expect(decision.receipt).toMatch(/^\d+ \d+ \d+$/);
+    await store.refund({ id: 'mine', charges, receipt: decision.receipt });
+    expect(await remaining()).toEqual([3, 3, 3]);
+  });
+
+  it('give it back beside a slot that has no receipt for it', async () => {
+    const { memory, store, charges, remaining } = setUp();
+    const [exact, ...others] = charges.map((each, i) => (i === 0 ? { ...each, layout: 'exact' as const } : each));
+    const decision = await store.consume({ id: 'mine', charges: [exact!, ...others] });
+    if (!decision.allowed) throw new Error('the call was refused');
+    expect(decision.receipt).toMatch(/^ \d+ \d+$/);
+    await store.refund({ id: 'mine', charges: [exact!, ...others], receipt: decision.receipt });
+    expect(await remaining()).toEqual([3, 3, 3]);
+    expect(memory.size).toBe(0);
+  });
+
+  it('give back what they took when a later one refuses', async () => {
+    const { memory, store, charges, remaining } = setUp();
+    await memory.consume({ id: 'full', charges: [{ ...charges[2]!, cost: 3 }] });
+    expect(await store.consume({ id: 'mine', charges })).toMatchObject({ allowed: false });
+    expect(await remaining()).toEqual([3, 3, 0]);
   });
 });
 
