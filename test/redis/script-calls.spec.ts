@@ -21,7 +21,7 @@ describe('a call of the script', () => {
 
   it('names the layout that each charge asks for', () => {
     const charges = [charge({ limit: 128 }), charge({ limit: 129 }), charge({ limit: 129, layout: 'exact' })];
-    const { args } = encodeCall([asked({ id: 'a', charges })], ({ key }) => key);
+    const { args } = encodeCall([{ request: { id: 'a', charges }, logs: mergeCharges(charges) }], ({ key }) => key);
     expect(args).toEqual([1, '128 1000 1 exact 129 1000 1 compact 129 1000 1 exact', 'a', 1]);
   });
 });
@@ -48,13 +48,13 @@ describe('the reply of the script', () => {
   });
 
   it('has no receipt for a call that was admitted before, since its moment is not told', () => {
-    const { decisions } = parseReply([2, 2, 900, 0, NOW, BEGAN], requestsOf(open));
+    const decisions = parseReply([2, 2, 900, 0, NOW, BEGAN], requestsOf(open));
     expect(decisions).toEqual([{ allowed: true, id: 'c0', budgets: [{ ...open, remaining: 2, resetAfterMs: 900 }] }]);
   });
 
   it('tells of a compact log that is admitted to when its slice leaves', () => {
     const large = charge({ limit: 500 });
-    const { decisions } = parseReply([1, 499, NOW + 1, BEGAN], requestsOf(large));
+    const decisions = parseReply([1, 499, NOW + 1, BEGAN], requestsOf(large));
     expect(decisions).toMatchObject([{ allowed: true, budgets: [{ remaining: 499, resetAfterMs: 1_010 }] }]);
   });
 
