@@ -4,19 +4,21 @@ import { fileURLToPath } from 'node:url';
 
 /** A Node process of the tests' own that answers one message with one message. */
 export interface Child {
+  readonly pid: number;
   ask<Answer>(question: unknown): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** Runs a TypeScript module of the tests as a process; it says that it is ready by sending a message. */
+/** Runs a module, in TypeScript or compiled, as a process; it says that it is ready by sending a message. */
 export async function startChild(module: URL, env: Readonly<Record<string, string>> = {}): Promise<Child> {
   const child = fork(fileURLToPath(module), {
-    execArgv: ['--import', '@swc-node/register/esm-register'],
+    execArgv: module.pathname.endsWith('.ts') ? ['--import', '@swc-node/register/esm-register'] : [],
     env: { ...process.env, ...env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await nextMessage(child);
   return {
+    pid: child.pid!,
     async ask<Answer>(question: unknown): Promise<Answer> {
       const answer = nextMessage(child);
       child.send(question as object);

@@ -1,0 +1,65 @@
+/**
+ * Measures the library beside others on this machine, and prints tables.
+ * Usage: npm run bench, with the options that `--help` prints. Exit status 1 when a limiter did not do its work.
+ */
+import { readOptions, USAGE, type BenchOptions, type Section } from './options.ts';
+import { measureMemory } from './memory/measure.ts';
+import { memoryReport } from './memory/report.ts';
+import { writeFigures } from './figures.ts';
+import { describeMachine } from './setup/machine.ts';
+import { installPeers } from './setup/peers.ts';
+import { startRedisUnderTest, type RedisUnderTest } from './setup/redis-under-test.ts';
+import { measureStores, type StoreEffort } from './store/measure.ts';
+import { storeReport } from './store/report.ts';
+import { summarize } from './store/summary.ts';
+
+/** What a part found: for people, and for programs. */
+interface Part {
+  readonly markdown: string;
+  readonly rows: readonly object[];
+}
+
+const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Part>>> = {
+  async store(redis, { quick, rounds = quick ? 2 : 9 }) {
+    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 250 };
+    const cells = await measureStores(redis, effort, (round) => say(`store: round ${round} of ${rounds}`));
+    const rows = summarize(cells);
+    return { markdown: storeReport(rows, effort), rows };
+  },
+  async memory(redis, { quick }) {
+    say('memory');
+    const rows = await measureMemory(redis, quick ? 10_000 : 1_000_000);
+    return { markdown: memoryReport(rows), rows };
+  },
+  http: () => Promise.reject(new Error('not yet')),
+};
+
+const beganAt = performance.now();
+/** Progress, apart from the tables. */
+const say = (what: string): void =>
+  console.error(`[${((performance.now() - beganAt) / 1_000).toFixed(0).padStart(4)} s] ${what}`);
+
+async function bench(options: BenchOptions): Promise<void> {
+  say('installing the peers and the packed library');
+  installPeers();
+  const redis = await startRedisUnderTest();
+  try {
+    for (const section of options.only) {
+      const { markdown, rows } = await PARTS[section](redis, options);
+      const machine = describeMachine(redis.version);
+      console.log(`\n${markdown}\n`);
+      writeFigures(section, { machine, rows, markdown }, options.save);
+    }
+  } finally {
+    await redis.stop();
+  }
+  say('done');
+}
+
+const options = readOptions(process.argv.slice(2));
+if (options) {
+  await bench(options);
+} else {
+  console.error(USAGE);
+  process.exitCode = 2;
+}
