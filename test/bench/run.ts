@@ -2,6 +2,9 @@
  * Measures the library beside others on this machine, and prints tables.
  * Usage: npm run bench, with the options that `--help` prints. Exit status 1 when a limiter did not do its work.
  */
+import { measureHttp, type HttpEffort } from './http/measure.ts';
+import { httpReport } from './http/report.ts';
+import { summarizeHttp } from './http/summary.ts';
 import { readOptions, USAGE, type BenchOptions, type Section } from './options.ts';
 import { measureMemory } from './memory/measure.ts';
 import { memoryReport } from './memory/report.ts';
@@ -20,8 +23,8 @@ interface Part {
 }
 
 const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Part>>> = {
-  async store(redis, { quick, rounds = quick ? 2 : 9 }) {
-    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 250 };
+  async store(redis, { quick, rounds = quick ? 1 : 9 }) {
+    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 250, compilingMs: quick ? 100 : 500 };
     const cells = await measureStores(redis, effort, (round) => say(`store: round ${round} of ${rounds}`));
     const rows = summarize(cells);
     return { markdown: storeReport(rows, effort), rows };
@@ -31,7 +34,12 @@ const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOpti
     const rows = await measureMemory(redis, quick ? 10_000 : 1_000_000);
     return { markdown: memoryReport(rows), rows };
   },
-  http: () => Promise.reject(new Error('not yet')),
+  async http(redis, { quick, rounds = quick ? 1 : 7 }) {
+    const effort: HttpEffort = { rounds, measureMs: quick ? 300 : 800, compilingMs: quick ? 300 : 2_000 };
+    const cells = await measureHttp(redis, effort, (platform, traffic) => say(`http: ${platform}, ${traffic}`));
+    const rows = summarizeHttp(cells);
+    return { markdown: httpReport(rows, effort), rows };
+  },
 };
 
 const beganAt = performance.now();

@@ -11,8 +11,6 @@ import { WORKLOADS } from './workloads.ts';
 
 export const IN_FLIGHT = [1, 50, 500] as const;
 const LIMITERS = [CEILING, OURS, ...PEERS] as const;
-/** In which the code of a limiter is compiled, for each workload, before anything counts. */
-const COMPILING_MS = 400;
 
 /** One limiter on one workload in one round. */
 export interface StoreCell {
@@ -27,6 +25,8 @@ export interface StoreCell {
 export interface StoreEffort {
   readonly rounds: number;
   readonly measureMs: number;
+  /** Before anything counts, for each measurement. */
+  readonly compilingMs: number;
 }
 
 export const startLimiter = async (name: LimiterName, redisUrl: string): Promise<Child> => {
@@ -51,17 +51,19 @@ export async function measureStores(
     let cellsBegun = 0;
     const measured = (limiter: LimiterName, workload: Workload, inFlight: number, forMs: number) =>
       measureCell(children.get(limiter)!, limiter, redis, { workload, inFlight, cell: cellsBegun++ }, forMs);
-    onRound(0);
-    for (const workload of WORKLOADS) {
-      for (const limiter of LIMITERS) await measured(limiter, workload, 50, COMPILING_MS);
-    }
-    for (let round = 1; round <= effort.rounds; round++) {
+    // Round 0 is thrown away: code is compiled in it.
+    for (let round = 0; round <= effort.rounds; round++) {
       onRound(round);
       for (const workload of WORKLOADS) {
         for (const inFlight of IN_FLIGHT) {
           for (const limiter of rotated(LIMITERS, round)) {
-            const figures = await measured(limiter, workload, inFlight, effort.measureMs);
-            cells.push({ round, limiter, workload: workload.name, inFlight, ...figures });
+            const figures = await measured(
+              limiter,
+              workload,
+              inFlight,
+              round === 0 ? effort.compilingMs : effort.measureMs,
+            );
+            if (round > 0) cells.push({ round, limiter, workload: workload.name, inFlight, ...figures });
           }
         }
       }

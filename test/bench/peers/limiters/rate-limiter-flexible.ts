@@ -3,11 +3,14 @@ import { RateLimiterRedis, RateLimiterRes, type IRateLimiterStoreOptions } from 
 import type { Rule } from '../../store/workload.ts';
 import type { Decide, Limiter } from '../limiter.ts';
 
-function deciding(redis: Redis, { limit, windowMs }: Rule, options: Partial<IRateLimiterStoreOptions>): Decide {
-  // It counts windows in whole seconds.
+/** The options that stand for a rule. It counts windows in whole seconds. */
+function optionsFor(redis: Redis, { limit, windowMs }: Rule): IRateLimiterStoreOptions & { readonly points: number } {
   const duration = Math.ceil(windowMs / 1_000);
-  const points = Math.ceil((limit * duration * 1_000) / windowMs);
-  const limiter = new RateLimiterRedis({ storeClient: redis, points, duration, ...options });
+  return { storeClient: redis, duration, points: Math.ceil((limit * duration * 1_000) / windowMs) };
+}
+
+function decidingBy(options: IRateLimiterStoreOptions): Decide {
+  const limiter = new RateLimiterRedis(options);
   return async (key) => {
     try {
       await limiter.consume(key);
@@ -19,8 +22,11 @@ function deciding(redis: Redis, { limit, windowMs }: Rule, options: Partial<IRat
   };
 }
 
-export const rateLimiterFlexible: Limiter = (redis, rule) => deciding(redis, rule, { keyPrefix: 'plain' });
+export const rateLimiterFlexible: Limiter = (redis, rule) =>
+  decidingBy({ ...optionsFor(redis, rule), keyPrefix: 'plain' });
 
 /** Remembers in the process who is refused, until the window ends. */
-export const rateLimiterFlexibleWithBlock: Limiter = (redis, rule) =>
-  deciding(redis, rule, { keyPrefix: 'block', inMemoryBlockOnConsumed: rule.limit + 1 });
+export const rateLimiterFlexibleWithBlock: Limiter = (redis, rule) => {
+  const options = optionsFor(redis, rule);
+  return decidingBy({ ...options, keyPrefix: 'block', inMemoryBlockOnConsumed: options.points + 1 });
+};
