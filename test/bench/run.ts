@@ -8,37 +8,31 @@ import { summarizeHttp } from './http/summary.ts';
 import { readOptions, USAGE, type BenchOptions, type Section } from './options.ts';
 import { measureMemory } from './memory/measure.ts';
 import { memoryReport } from './memory/report.ts';
-import { writeFigures } from './figures.ts';
+import { writeFigures, type Finding } from './figures.ts';
 import { describeMachine } from './setup/machine.ts';
 import { installPeers } from './setup/peers.ts';
 import { startRedisUnderTest, type RedisUnderTest } from './setup/redis-under-test.ts';
 import { measureStores, type StoreEffort } from './store/measure.ts';
 import { storeReport } from './store/report.ts';
-import { summarize } from './store/summary.ts';
+import { summarizeStores } from './store/summary.ts';
 
-/** What a part found: for people, and for programs. */
-interface Part {
-  readonly markdown: string;
-  readonly rows: readonly object[];
-}
-
-const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Part>>> = {
+const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Finding>>> = {
   async store(redis, { quick, rounds = quick ? 1 : 9 }) {
     const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 250, compilingMs: quick ? 100 : 500 };
     const cells = await measureStores(redis, effort, (round) => say(`store: round ${round} of ${rounds}`));
-    const rows = summarize(cells);
-    return { markdown: storeReport(rows, effort), rows };
+    const rows = summarizeStores(cells);
+    return { section: 'store', rows, markdown: storeReport(rows, effort) };
   },
   async memory(redis, { quick }) {
     say('memory');
     const rows = await measureMemory(redis, quick ? 10_000 : 1_000_000);
-    return { markdown: memoryReport(rows), rows };
+    return { section: 'memory', rows, markdown: memoryReport(rows) };
   },
   async http(redis, { quick, rounds = quick ? 1 : 7 }) {
     const effort: HttpEffort = { rounds, measureMs: quick ? 300 : 800, compilingMs: quick ? 300 : 2_000 };
     const cells = await measureHttp(redis, effort, (platform, traffic) => say(`http: ${platform}, ${traffic}`));
     const rows = summarizeHttp(cells);
-    return { markdown: httpReport(rows, effort), rows };
+    return { section: 'http', rows, markdown: httpReport(rows, effort) };
   },
 };
 
@@ -53,10 +47,9 @@ async function bench(options: BenchOptions): Promise<void> {
   const redis = await startRedisUnderTest();
   try {
     for (const section of options.only) {
-      const { markdown, rows } = await PARTS[section](redis, options);
-      const machine = describeMachine(redis.version);
-      console.log(`\n${markdown}\n`);
-      writeFigures(section, { machine, rows, markdown }, options.save);
+      const finding = await PARTS[section](redis, options);
+      console.log(`\n${finding.markdown}\n`);
+      writeFigures(finding, describeMachine(redis.version), options.save);
     }
   } finally {
     await redis.stop();

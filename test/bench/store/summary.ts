@@ -26,7 +26,7 @@ export interface StoreSummary {
 
 const sameCase = (a: StoreCell, b: StoreCell): boolean => a.workload === b.workload && a.inFlight === b.inFlight;
 
-export function summarize(cells: readonly StoreCell[]): readonly StoreSummary[] {
+export function summarizeStores(cells: readonly StoreCell[]): readonly StoreSummary[] {
   const first = cells.filter((cell) => cell.round === cells[0]?.round);
   return first.map((one) => {
     const same = cells.filter((cell) => cell.limiter === one.limiter && sameCase(cell, one));
