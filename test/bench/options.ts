@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const SECTIONS = ['store', 'memory', 'http'] as const;
+const SECTIONS = ['store', 'memory', 'http'] as const;
 export type Section = (typeof SECTIONS)[number];
 
 export const USAGE = `Usage: npm run bench [-- --quick] [--only=store,memory,http] [--rounds=N] [--save]

@@ -16,9 +16,10 @@ import { measureStores, type StoreEffort } from './store/measure.ts';
 import { storeReport } from './store/report.ts';
 import { summarizeStores } from './store/summary.ts';
 
+/** Many short rounds: what is compared is close in time, and the median does not mind the disturbed ones. */
 const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Finding>>> = {
-  async store(redis, { quick, rounds = quick ? 1 : 9 }) {
-    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 250, compilingMs: quick ? 100 : 500 };
+  async store(redis, { quick, rounds = quick ? 1 : 15 }) {
+    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 150, compilingMs: quick ? 100 : 500 };
     const cells = await measureStores(redis, effort, (round) => say(`store: round ${round} of ${rounds}`));
     const rows = summarizeStores(cells);
     return { section: 'store', rows, markdown: storeReport(rows, effort) };
@@ -28,8 +29,8 @@ const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOpti
     const rows = await measureMemory(redis, quick ? 10_000 : 1_000_000);
     return { section: 'memory', rows, markdown: memoryReport(rows) };
   },
-  async http(redis, { quick, rounds = quick ? 1 : 7 }) {
-    const effort: HttpEffort = { rounds, measureMs: quick ? 300 : 800, compilingMs: quick ? 300 : 2_000 };
+  async http(redis, { quick, rounds = quick ? 1 : 13 }) {
+    const effort: HttpEffort = { rounds, measureMs: quick ? 300 : 400, compilingMs: quick ? 300 : 2_000 };
     const cells = await measureHttp(redis, effort, (platform, traffic) => say(`http: ${platform}, ${traffic}`));
     const rows = summarizeHttp(cells);
     return { section: 'http', rows, markdown: httpReport(rows, effort) };

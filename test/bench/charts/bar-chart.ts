@@ -1,13 +1,13 @@
 import { bar, HEAD_HEIGHT, line, MARGIN, svg, text } from './svg.ts';
 
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly value: number;
   readonly isOurs: boolean;
 }
 
 /** Bars that are compared with each other. */
-export interface Panel {
+interface Panel {
   readonly heading: string;
   readonly bars: readonly Bar[];
 }

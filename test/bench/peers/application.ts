@@ -6,7 +6,7 @@ import type { ApplicationOrder } from '../http/application.ts';
 export const ANSWER = 'hello';
 
 /** What makes an application a limited one. */
-export interface ApplicationParts {
+interface ApplicationParts {
   readonly imports?: readonly DynamicModule[];
   readonly providers?: readonly Provider[];
   /** In place of the one without limits. */

@@ -10,7 +10,7 @@ import type { Decide } from './limiter.ts';
 import { LIMITERS } from './limiters.ts';
 
 const FILL_WINDOW_MS = 3_600_000;
-const FILL_IN_FLIGHT = 100;
+const FILL_IN_FLIGHT = 500;
 
 const createLimiter = LIMITERS[process.env.LIMITER as LimiterName];
 const redis = new Redis(process.env.REDIS_URL!);

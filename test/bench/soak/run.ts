@@ -8,7 +8,7 @@ import { startChild } from '../../support/child.ts';
 import { startRedisServer } from '../../support/redis-server.ts';
 import { markdownTable } from '../markdown-table.ts';
 import type { SoakState } from './application.ts';
-import { megabytes, violations, type Sample } from './verdict.ts';
+import { megabytes, TOLERANCES, violations, type Sample } from './verdict.ts';
 import { Visits, type VisitFigures } from './visits.ts';
 
 const CONNECTIONS = 50;
@@ -44,7 +44,7 @@ async function soak(minutes: number): Promise<readonly string[]> {
     }
     const after = await stateOf();
     visits.close();
-    console.log(tableOf(rows));
+    console.log(`${tableOf(rows)}\n\n${TOLERANCES}\n`);
     return violations(rows, { before: before.resources, after: after.resources });
   } finally {
     admin.disconnect();

@@ -13,13 +13,20 @@ export interface Sample {
 const MEGABYTE = 1_048_576;
 
 /** Growth over the last two thirds, by the line that fits best: less than a few bytes for each visit. */
-export const MOST_HEAP_GROWTH_BYTES = 2 * MEGABYTE;
-export const MOST_REDIS_GROWTH_BYTES = MEGABYTE;
+const MOST_HEAP_GROWTH_BYTES = 2 * MEGABYTE;
+const MOST_REDIS_GROWTH_BYTES = MEGABYTE;
 /** By how much the last third may be slower than the first; below that many milliseconds nothing is slow. */
-export const MOST_SLOWER = 3;
-export const NEVER_SLOW_MS = 50;
+const MOST_SLOWER = 3;
+const NEVER_SLOW_MS = 50;
 /** Timers come and go, a few at any moment. */
-export const MOST_NEW_RESOURCES = 2;
+const MOST_NEW_RESOURCES = 2;
+
+export const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(2);
+
+export const TOLERANCES =
+  `Allowed over the last two thirds: ${megabytes(MOST_HEAP_GROWTH_BYTES)} MB more heap after a garbage collection, ` +
+  `${megabytes(MOST_REDIS_GROWTH_BYTES)} MB more in Redis; in the last third: ${MOST_SLOWER} times the p99 of the first, ` +
+  `or ${NEVER_SLOW_MS} ms; in the end: ${MOST_NEW_RESOURCES} more handles of a kind than after the first seconds.`;
 
 /** What speaks against it that this can go on forever, one sentence each. At least three samples. */
 export function violations(
@@ -57,5 +64,3 @@ const countedTypes = (types: readonly string[]): ReadonlyMap<string, number> => 
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
   return counts;
 };
-
-export const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(2);

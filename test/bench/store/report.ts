@@ -13,6 +13,7 @@ const COLUMNS: readonly Column<StoreSummary>[] = [
   { head: 'over empty', cell: (row) => row.p50OverCeilingUs, digits: 1 },
   { head: 'p99 µs', cell: (row) => row.p99Us, digits: 1 },
   { head: 'client CPU µs', cell: (row) => row.clientCpuUs, digits: 1 },
+  { head: 'ratio by CPU', cell: (row) => row.cpuRatio, digits: 2 },
   { head: 'Redis CPU µs', cell: (row) => row.redisCpuUs, digits: 1 },
   { head: 'script µs', cell: (row) => row.scriptUs, digits: 2 },
   { head: 'script calls', cell: (row) => row.scriptCalls, digits: 3 },
@@ -22,7 +23,8 @@ const COLUMNS: readonly Column<StoreSummary>[] = [
 ];
 
 const NOTE = `Ratios are decisions per second against those of \`EVALSHA\` of an empty script on the same kind of connection
-in the same round; "over empty" is what p50 has above its. CPU, script time, script calls, commands (those in scripts
+in the same round; "over empty" is what p50 has above its, and "ratio by CPU" compares the
+CPU time of the client, which other programs disturb less. CPU, script time, script calls, commands (those in scripts
 included) and bytes (into and out of Redis) are for each decision. "floodgate" is the store that the module uses, all
 wrappers included.`;
 

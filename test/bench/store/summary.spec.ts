@@ -14,11 +14,12 @@ const cell = (round: number, limiter: StoreCell['limiter'], perSecond: number): 
 
 describe('the summary of stores', () => {
   it('compares within a round, so that a slow round changes no ratio', () => {
-    const cells = [
-      ...[cell(1, 'empty script', 1_000), cell(1, 'floodgate', 1_100)],
-      ...[cell(2, 'empty script', 100), cell(2, 'floodgate', 120)],
-      ...[cell(3, 'empty script', 500), cell(3, 'floodgate', 650)],
+    const rounds = [
+      { empty: 1_000, own: 1_100 },
+      { empty: 100, own: 120 },
+      { empty: 500, own: 650 },
     ];
+    const cells = rounds.flatMap(({ empty, own }, i) => [cell(i, 'empty script', empty), cell(i, 'floodgate', own)]);
     const [ceiling, ours] = summarizeStores(cells);
     expect(ceiling).toMatchObject({ limiter: 'empty script', ratio: 1, perSecond: 500, p50OverCeilingUs: 0 });
     expect(ours).toMatchObject({ limiter: 'floodgate', ratio: 1.2, perSecond: 650 });

@@ -16,6 +16,8 @@ export interface StoreSummary {
   /** Over that of the empty script in the same round. */
   readonly p50OverCeilingUs: number;
   readonly clientCpuUs: number;
+  /** CPU time of the empty script against that of the limiter: what other programs disturb least. */
+  readonly cpuRatio: number;
   readonly redisCpuUs: number;
   readonly scriptUs: number;
   readonly scriptCalls: number;
@@ -45,6 +47,7 @@ export function summarizeStores(cells: readonly StoreCell[]): readonly StoreSumm
       p99Us: of((cell) => cell.client.p99Us),
       p50OverCeilingUs: of((cell) => cell.client.p50Us - ceilingOf(cell).client.p50Us),
       clientCpuUs: of((cell) => cell.client.cpuUsPerDecision),
+      cpuRatio: of((cell) => ceilingOf(cell).client.cpuUsPerDecision / cell.client.cpuUsPerDecision),
       redisCpuUs: of((cell) => cell.redis.cpuUs),
       scriptUs: of((cell) => cell.redis.scriptUs),
       scriptCalls: of((cell) => cell.redis.scriptCalls),

@@ -4,7 +4,7 @@ import type { Rule, Workload } from './workload.ts';
 const WINDOW_MS = 60_000;
 const rule = (limit: number): Rule => ({ limit, windowMs: WINDOW_MS });
 
-export const ONE_KEY: Workload = {
+const ONE_KEY: Workload = {
   name: 'admitted, one key',
   // More than one key is asked for in a window, or as much of it as Floodgate takes.
   rule: rule(Math.min(1_000_000, MAX_LIMIT)),
@@ -19,7 +19,7 @@ export const MANY_KEYS: Workload = {
   expected: 'admitted',
 };
 
-export const MANY_KEYS_LARGE_LIMIT: Workload = {
+const MANY_KEYS_LARGE_LIMIT: Workload = {
   name: 'admitted, 10,000 keys, large limit',
   rule: rule(1_000),
   keys: 10_000,

@@ -3,8 +3,14 @@ import { RateLimiterRedis, RateLimiterRes, type IRateLimiterStoreOptions } from 
 import type { Rule } from '../../store/workload.ts';
 import type { Decide, Limiter } from '../limiter.ts';
 
-/** The options that stand for a rule. It counts windows in whole seconds. */
-function optionsFor(redis: Redis, { limit, windowMs }: Rule): IRateLimiterStoreOptions & { readonly points: number } {
+interface RuleOptions {
+  readonly storeClient: Redis;
+  readonly points: number;
+  /** Whole seconds. */
+  readonly duration: number;
+}
+
+function optionsFor(redis: Redis, { limit, windowMs }: Rule): RuleOptions {
   const duration = Math.ceil(windowMs / 1_000);
   return { storeClient: redis, duration, points: Math.ceil((limit * duration * 1_000) / windowMs) };
 }
