@@ -5,7 +5,7 @@ export type Section = (typeof SECTIONS)[number];
 
 export const USAGE = `Usage: npm run bench [-- --quick] [--only=store,memory,http] [--rounds=N] [--save]
 
-  --quick   in less than two minutes, with rough figures
+  --quick   in less than two minutes, with rough figures, and HTTP on Fastify alone
   --only    some of the three parts
   --rounds  how often each measurement is repeated
   --save    as the figures and charts of the README, instead of into test/bench/results

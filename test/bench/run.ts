@@ -2,6 +2,7 @@
  * Measures the library beside others on this machine, and prints tables.
  * Usage: npm run bench, with the options that `--help` prints. Exit status 1 when a limiter did not do its work.
  */
+import { PLATFORMS } from './http/application.ts';
 import { measureHttp, type HttpEffort } from './http/measure.ts';
 import { httpReport } from './http/report.ts';
 import { summarizeHttp } from './http/summary.ts';
@@ -19,7 +20,7 @@ import { summarizeStores } from './store/summary.ts';
 /** Many short rounds: what is compared is close in time, and the median does not mind the disturbed ones. */
 const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOptions) => Promise<Finding>>> = {
   async store(redis, { quick, rounds = quick ? 1 : 15 }) {
-    const effort: StoreEffort = { rounds, measureMs: quick ? 100 : 150, compilingMs: quick ? 100 : 500 };
+    const effort: StoreEffort = { rounds, measureMs: quick ? 80 : 150, compilingMs: quick ? 80 : 500 };
     const cells = await measureStores(redis, effort, (round) => say(`store: round ${round} of ${rounds}`));
     const rows = summarizeStores(cells);
     return { section: 'store', rows, markdown: storeReport(rows, effort) };
@@ -30,7 +31,8 @@ const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOpti
     return { section: 'memory', rows, markdown: memoryReport(rows) };
   },
   async http(redis, { quick, rounds = quick ? 1 : 13 }) {
-    const effort: HttpEffort = { rounds, measureMs: quick ? 300 : 400, compilingMs: quick ? 300 : 2_000 };
+    const platforms = quick ? (['fastify'] as const) : PLATFORMS;
+    const effort: HttpEffort = { platforms, rounds, measureMs: quick ? 250 : 400, compilingMs: quick ? 250 : 2_000 };
     const cells = await measureHttp(redis, effort, (platform, traffic) => say(`http: ${platform}, ${traffic}`));
     const rows = summarizeHttp(cells);
     return { section: 'http', rows, markdown: httpReport(rows, effort) };

@@ -1,5 +1,5 @@
-import type { Traffic } from '../http/application.ts';
-import { PLATFORMS, TRAFFICS } from '../http/measure.ts';
+import { PLATFORM_NAME, PLATFORMS, type Traffic } from '../http/application.ts';
+import { TRAFFICS } from '../http/measure.ts';
 import type { HttpSummary } from '../http/summary.ts';
 import { CEILING, OURS, PEERS, PLAIN_LOG } from '../limiter-name.ts';
 import type { KeyMemory } from '../memory/measure.ts';
@@ -36,7 +36,7 @@ export function httpChart(rows: readonly HttpSummary[], taken: string): string {
   const verb: Readonly<Record<Traffic, string>> = { admitted: 'all admitted', refused: 'all refused' };
   const panels = PLATFORMS.flatMap((platform) =>
     TRAFFICS.map((traffic) => ({
-      heading: `Nest on ${platform === 'express' ? 'Express' : 'Fastify'}, ${verb[traffic]}`,
+      heading: `Nest on ${PLATFORM_NAME[platform]}, ${verb[traffic]}`,
       bars: rows
         .filter((row) => row.platform === platform && row.traffic === traffic)
         .filter(({ application }) => !application.startsWith('no limiter'))
@@ -50,7 +50,7 @@ export function httpChart(rows: readonly HttpSummary[], taken: string): string {
   return barChart({
     title: 'Requests per second of a Nest application',
     one: 'the same application without a limiter',
-    panels,
+    panels: panels.filter(({ bars }) => bars.length > 0),
     columns: 2,
     captions: ['METHOD + USER rules: against the same authentication without a limiter.', taken],
   });

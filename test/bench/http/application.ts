@@ -1,6 +1,8 @@
 import type { Rule } from '../store/workload.ts';
 
-export type Platform = 'express' | 'fastify';
+export const PLATFORMS = ['express', 'fastify'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+export const PLATFORM_NAME: Readonly<Record<Platform, string>> = { express: 'Express', fastify: 'Fastify' };
 
 /** A Nest application with one route, `/bench`. */
 export type ApplicationName = keyof typeof APPLICATIONS;

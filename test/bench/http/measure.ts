@@ -16,6 +16,7 @@ import type { LoadOrder, LoadResult } from './load.ts';
 import { RULE_FOR } from './rules.ts';
 
 export interface HttpEffort {
+  readonly platforms: readonly Platform[];
   readonly rounds: number;
   readonly measureMs: number;
   /** For each application, before anything counts. */
@@ -33,7 +34,6 @@ export interface HttpCell {
   readonly redis: RedisCost;
 }
 
-export const PLATFORMS: readonly Platform[] = ['express', 'fastify'];
 export const TRAFFICS: readonly Traffic[] = ['admitted', 'refused'];
 
 /** The applications that a platform has. */
@@ -52,7 +52,7 @@ export async function measureHttp(
   pin(loader.pid, SERVING_CORE);
   try {
     const cells: HttpCell[] = [];
-    for (const platform of PLATFORMS) {
+    for (const platform of effort.platforms) {
       for (const traffic of TRAFFICS) {
         onGroup(platform, traffic);
         await redis.admin.flushall();
@@ -76,15 +76,14 @@ async function measureGroup(platform: Platform, traffic: Traffic, around: Surrou
   const names = applicationsOn(platform);
   const children = new Map<ApplicationName, Child>();
   try {
-    for (const name of names) {
-      const child = await startApplication({
-        name,
-        platform,
-        redisUrl: redis.url,
-        rule: RULE_FOR[traffic],
-        sharedRule: RULE_FOR.admitted,
-      });
-      children.set(name, child);
+    const starts = names.map(async (name) => {
+      const order = { name, platform, redisUrl: redis.url, rule: RULE_FOR[traffic], sharedRule: RULE_FOR.admitted };
+      children.set(name, await startApplication(order));
+    });
+    // All of them, so that those that did start are stopped.
+    const failed = (await Promise.allSettled(starts)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    for (const child of children.values()) {
       const { url } = await child.ask<ApplicationState>('state');
       await around.loader.ask<LoadResult>({ url, forMs: effort.compilingMs } satisfies LoadOrder);
     }

@@ -1,5 +1,6 @@
 import { markdownTable, shown, type Column } from '../markdown-table.ts';
-import { PLATFORMS, TRAFFICS, type HttpEffort } from './measure.ts';
+import { PLATFORM_NAME } from './application.ts';
+import { TRAFFICS, type HttpEffort } from './measure.ts';
 import { RULE_FOR } from './rules.ts';
 import type { HttpSummary } from './summary.ts';
 
@@ -20,14 +21,13 @@ limiter in the same round (behind authentication, against the one with authentic
 time of the application for each request, which other programs disturb less. rate-limiter-flexible has no module for
 Nest: a guard of five lines without headers stands for it.`;
 
-export function httpReport(rows: readonly HttpSummary[], { rounds, measureMs }: HttpEffort): string {
-  const tables = PLATFORMS.flatMap((platform) =>
+export function httpReport(rows: readonly HttpSummary[], { platforms, rounds, measureMs }: HttpEffort): string {
+  const tables = platforms.flatMap((platform) =>
     TRAFFICS.map((traffic) => {
       const { limit, windowMs } = RULE_FOR[traffic];
       const own = rows.filter((row) => row.platform === platform && row.traffic === traffic);
       const sorted = [...own].sort((a, b) => b.ratio - a.ratio);
-      const name = platform === 'express' ? 'Express' : 'Fastify';
-      const heading = `### Nest on ${name}, ${traffic}: limit ${shown(limit)} in ${windowMs / 1_000} s`;
+      const heading = `### Nest on ${PLATFORM_NAME[platform]}, ${traffic}: limit ${shown(limit)} in ${windowMs / 1_000} s`;
       return `${heading}\n\n${markdownTable(COLUMNS, sorted)}`;
     }),
   );

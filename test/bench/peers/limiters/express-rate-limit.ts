@@ -9,8 +9,8 @@ export const redisStoreOf = (redis: Redis): RedisStore =>
   });
 
 /** What the middleware asks of its store. */
-export const expressRateLimit: Limiter = (redis, { limit, windowMs }) => {
+export const expressRateLimit: Limiter = async (redis, { limit, windowMs }) => {
   const store = redisStoreOf(redis);
-  store.init({ windowMs } as Options);
+  await store.init({ windowMs } as Options);
   return async (key) => (await store.increment(key)).totalHits <= limit;
 };
