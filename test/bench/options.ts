@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 const SECTIONS = ['store', 'memory', 'http'] as const;
 export type Section = (typeof SECTIONS)[number];
 
-export const USAGE = `Usage: npm run bench [-- --quick] [--only=store,memory,http] [--rounds=N] [--save]
+export const USAGE = `Usage: npm run bench -- [--quick | --save] [--only=store,memory,http] [--rounds=N]
 
   --quick   in less than two minutes, with rough figures, and HTTP on Fastify alone
   --only    some of the three parts
@@ -37,6 +37,8 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     if (!only.every(isSection)) return undefined;
     if (values.rounds !== undefined && !/^[1-9]\d*$/.test(values.rounds)) return undefined;
     const { quick, save, rounds } = values;
+    // Rough figures are none to show.
+    if (quick && save) return undefined;
     return { quick, save, only, ...(rounds !== undefined && { rounds: Number(rounds) }) };
   } catch {
     return undefined;

@@ -49,10 +49,11 @@ async function bench(options: BenchOptions): Promise<void> {
   installPeers();
   const redis = await startRedisUnderTest();
   try {
+    const machine = describeMachine(redis.version);
     for (const section of options.only) {
       const finding = await PARTS[section](redis, options);
       console.log(`\n${finding.markdown}\n`);
-      writeFigures(finding, describeMachine(redis.version), options.save);
+      writeFigures(finding, machine, options.save);
     }
   } finally {
     await redis.stop();

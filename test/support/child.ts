@@ -43,7 +43,7 @@ function nextMessage(child: ChildProcess): Promise<unknown> {
   });
 }
 
-/** In the child: answers every question. */
+/** In the child: answers every question, and ends with the process that asks. */
 export function answerQuestions<Question>(answer: (question: Question) => Promise<unknown>): void {
   process.on('message', (question) => {
     answer(question as Question).then(
@@ -53,5 +53,6 @@ export function answerQuestions<Question>(answer: (question: Question) => Promis
       },
     );
   });
+  process.on('disconnect', () => process.exit());
   process.send!('ready');
 }
