@@ -32,7 +32,7 @@ const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOpti
   },
   async http(redis, { quick, rounds = quick ? 1 : 13 }) {
     const platforms = quick ? (['fastify'] as const) : PLATFORMS;
-    const effort: HttpEffort = { platforms, rounds, measureMs: quick ? 250 : 400, compilingMs: quick ? 250 : 2_000 };
+    const effort: HttpEffort = { platforms, rounds, measureMs: quick ? 250 : 400, compilingMs: quick ? 250 : 5_000 };
     const cells = await measureHttp(redis, effort, (platform, traffic) => say(`http: ${platform}, ${traffic}`));
     const rows = summarizeHttp(cells);
     return { section: 'http', rows, markdown: httpReport(rows, effort) };
