@@ -1,7 +1,8 @@
 import { markdownTable } from '../markdown-table.ts';
 import { LIMITS, type KeyMemory } from './measure.ts';
 
-const NOTE = `Bytes by \`MEMORY USAGE\` of all that Redis keeps of one key whose limit is used up. Peers count fixed windows;
+const NOTE = `Bytes by \`MEMORY USAGE\` of all that Redis keeps of one key whose limit is used up, evenly
+over the window where that matters. Peers count fixed windows;
 the sorted-set log has an entry for each request, which is what an exact window costs without more thought.`;
 
 export function memoryReport(found: readonly KeyMemory[]): string {

@@ -1,5 +1,6 @@
 /** The process of one limiter. It is given its name in `LIMITER`, and Redis in `REDIS_URL`. */
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { answerQuestions } from '../../support/child.ts';
 import type { LimiterName } from '../limiter-name.ts';
@@ -9,7 +10,6 @@ import { keyNumber, type Rule, type Workload } from '../store/workload.ts';
 import type { Decide } from './limiter.ts';
 import { LIMITERS } from './limiters.ts';
 
-const FILL_WINDOW_MS = 3_600_000;
 const FILL_IN_FLIGHT = 500;
 
 const createLimiter = LIMITERS[process.env.LIMITER as LimiterName];
@@ -50,13 +50,16 @@ async function runLoop({ phase, workload, inFlight, forMs, cell }: StoreQuestion
   return result;
 }
 
-async function fill(limit: number): Promise<void> {
-  const decide = await limiterFor({ limit, windowMs: FILL_WINDOW_MS });
+async function fill({ rule, forMs }: FillQuestion): Promise<void> {
+  const decide = await limiterFor(rule);
+  const beginsAt = performance.now();
   let begun = 0;
   const caller = async (): Promise<void> => {
-    while (begun < limit) {
+    while (begun < rule.limit) {
       const number = begun++;
-      assert(await decide('user:1'), `refused at ${number} of ${limit}`);
+      const early = beginsAt + (number * forMs) / rule.limit - performance.now();
+      if (early > 0) await wait(early);
+      assert(await decide('user:1'), `refused at ${number} of ${rule.limit}`);
     }
   };
   await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, caller));
@@ -64,7 +67,7 @@ async function fill(limit: number): Promise<void> {
 
 answerQuestions(async (question: StoreQuestion | FillQuestion) => {
   if (question.phase === 'fill') {
-    await fill(question.limit);
+    await fill(question);
     return 'filled';
   }
   return runLoop(question);

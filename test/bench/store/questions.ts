@@ -1,5 +1,5 @@
 import type { LoopResult } from './closed-loop.ts';
-import type { Workload } from './workload.ts';
+import type { Rule, Workload } from './workload.ts';
 
 /** What the process of a limiter is asked. */
 export interface StoreQuestion {
@@ -17,5 +17,7 @@ export type StoreAnswer = LoopResult;
 /** Asked to use up one key. */
 export interface FillQuestion {
   readonly phase: 'fill';
-  readonly limit: number;
+  readonly rule: Rule;
+  /** In which its requests come, evenly; 0 for as fast as it goes. */
+  readonly forMs: number;
 }
