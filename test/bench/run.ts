@@ -27,7 +27,7 @@ const PARTS: Readonly<Record<Section, (redis: RedisUnderTest, options: BenchOpti
   },
   async memory(redis, { quick }) {
     say('memory');
-    const rows = await measureMemory(redis, quick ? 10_000 : 1_000_000);
+    const rows = await measureMemory(redis, quick ? 1_000 : 1_000_000);
     return { section: 'memory', rows, markdown: memoryReport(rows) };
   },
   async http(redis, { quick, rounds = quick ? 1 : 13 }) {
