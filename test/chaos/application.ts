@@ -1,12 +1,11 @@
 import 'reflect-metadata';
 import { Controller, Get, Module } from '@nestjs/common';
 import type { Server } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { RateLimit, RateLimitModule } from '../../src/index.ts';
 import { answerQuestions } from '../support/child.ts';
 import { LogLines } from '../support/log-lines.ts';
 import { startApp, type Platform } from '../support/nest-app.ts';
+import { usedHeapBytes } from '../support/used-heap.ts';
 import { now } from './clock.ts';
 import { ADDRESS_LIMIT, LARGE_LIMIT, SALE, type Report } from './routes.ts';
 import { watchStolenTime } from './stolen-time.ts';
@@ -73,17 +72,13 @@ const { url } = await startApp(AppModule, PLATFORM as Platform, {
 });
 const startedInMs = now() - startedAt;
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
 answerQuestions(async (): Promise<Report> => {
-  collectGarbage();
   return {
     url,
     startedInMs,
     storeLines: lines.matching(/The store/),
     faults,
-    heapBytes: process.memoryUsage().heapUsed,
+    heapBytes: usedHeapBytes(),
     thefts,
   };
 });

@@ -8,22 +8,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packedLibrary } from '../support/packed-library.ts';
 import { startRedisServer } from '../support/redis-server.ts';
 import { CONSUMERS, INSTALLATIONS, type Consumer } from './consumers.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const root = join(here, '../..');
 const work = mkdtempSync(join(tmpdir(), 'floodgate-consumers-'));
-
-function pack(): string {
-  execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'ignore' });
-  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', work], { cwd: root, encoding: 'utf8' });
-  const [packed] = JSON.parse(output) as [{ filename: string; size: number; unpackedSize: number; entryCount: number }];
-  console.log(
-    `${packed.filename}: ${packed.size} bytes packed, ${packed.unpackedSize} unpacked, ${packed.entryCount} files`,
-  );
-  return join(work, packed.filename);
-}
 
 function install(name: Consumer['installation'], tarball: string): string {
   const folder = join(work, name);
@@ -70,7 +60,7 @@ const chosen = CONSUMERS.filter(({ name, isShort }) => (wanted === '--short' ? i
 const redis = await startRedisServer();
 let failed = 0;
 try {
-  const tarball = pack();
+  const tarball = packedLibrary(work);
   const installed = new Map<string, string>();
   for (const consumer of chosen) {
     const { name, installation } = consumer;

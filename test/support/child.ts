@@ -4,19 +4,21 @@ import { fileURLToPath } from 'node:url';
 
 /** A Node process of the tests' own that answers one message with one message. */
 export interface Child {
+  readonly pid: number;
   ask<Answer>(question: unknown): Promise<Answer>;
   stop(): Promise<void>;
 }
 
-/** Runs a TypeScript module of the tests as a process; it says that it is ready by sending a message. */
+/** Runs a module, in TypeScript or compiled, as a process; it says that it is ready by sending a message. */
 export async function startChild(module: URL, env: Readonly<Record<string, string>> = {}): Promise<Child> {
   const child = fork(fileURLToPath(module), {
-    execArgv: ['--import', '@swc-node/register/esm-register'],
+    execArgv: module.pathname.endsWith('.ts') ? ['--import', '@swc-node/register/esm-register'] : [],
     env: { ...process.env, ...env, NODE_OPTIONS: '' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await nextMessage(child);
   return {
+    pid: child.pid!,
     async ask<Answer>(question: unknown): Promise<Answer> {
       const answer = nextMessage(child);
       child.send(question as object);
@@ -41,7 +43,7 @@ function nextMessage(child: ChildProcess): Promise<unknown> {
   });
 }
 
-/** In the child: answers every question. */
+/** In the child: answers every question, and ends with the process that asks. */
 export function answerQuestions<Question>(answer: (question: Question) => Promise<unknown>): void {
   process.on('message', (question) => {
     answer(question as Question).then(
@@ -51,5 +53,6 @@ export function answerQuestions<Question>(answer: (question: Question) => Promis
       },
     );
   });
+  process.on('disconnect', () => process.exit());
   process.send!('ready');
 }
