@@ -85,16 +85,13 @@ export class CallBatcher {
   #nextCall(): readonly Waiting[] {
     const now = performance.now();
     const call: Waiting[] = [];
-    // Halves, so that the server decides one while this process makes the other.
-    const most =
-      this.#underWay.size === 0
-        ? Math.min(MOST_WORK, Math.max(LEAST_HALF, Math.ceil(this.#waiting.length / 2)))
-        : MOST_WORK;
+    // An idle server begins with one half while this process makes the other.
+    const mostRequests = this.#underWay.size > 0 ? Infinity : Math.max(LEAST_HALF, Math.ceil(this.#waiting.length / 2));
     let work = 0;
     let taken = 0;
     for (const each of this.#waiting) {
       const more = workOf(each);
-      if (call.length > 0 && work + more > most) break;
+      if (call.length >= mostRequests || (call.length > 0 && work + more > MOST_WORK)) break;
       taken++;
       if (each.dueAt < now) {
         each.reject(new StoreUnavailableError('timeout', 'Redis: the call had to wait too long to be sent'));

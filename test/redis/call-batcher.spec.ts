@@ -54,11 +54,11 @@ describe('a batcher of calls', () => {
   });
 
   it.each([
-    [100, 1, [64, 36]],
+    [200, 1, [64, 64, 64, 8]],
     [10, 30, [8, 2]],
     [3, 100, [2, 1]],
-    [40, 5, [32, 8]],
-    [65, 101, [64, 1]],
+    [80, 5, [32, 32, 16]],
+    [130, 101, [64, 64, 2]],
   ])('of %d requests of %d units sends as many at once as hold the server up for a short time', async (...one) => {
     const [count, cost, sizes] = one;
     const { calls, askMany, turn } = setUp();
@@ -67,13 +67,29 @@ describe('a batcher of calls', () => {
     expect(calls.map(({ ids }) => ids.length)).toEqual(sizes);
   });
 
+  it.each([
+    [16, [16]],
+    [17, [16, 1]],
+    [50, [25, 25]],
+    [51, [26, 25]],
+  ])('sends %d requests to an idle server in halves, so that it decides while the process goes on', async (...one) => {
+    const [count, sizes] = one;
+    const { calls, askMany, turn } = setUp();
+    void askMany('a', count);
+    await turn();
+    expect(calls.map(({ ids }) => ids.length)).toEqual(sizes);
+    void askMany('b', 60);
+    await turn();
+    expect(calls.slice(sizes.length).map(({ ids }) => ids.length)).toEqual([60]);
+  });
+
   it('counts a compact log as one charge, whatever the cost', async () => {
     const { calls, batcher, turn } = setUp();
-    for (let i = 0; i < 65; i++) {
+    for (let i = 0; i < 130; i++) {
       void batcher.decide({ id: `a${i}`, charges: [charge({ cost: 1_000, limit: 100_000 })] });
     }
     await turn();
-    expect(calls.map(({ ids }) => ids.length)).toEqual([64, 1]);
+    expect(calls.map(({ ids }) => ids.length)).toEqual([64, 64, 2]);
   });
 
   it('lets more calls wait where answers take long, since the server is idle then: four for each millisecond', async () => {
