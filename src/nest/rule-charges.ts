@@ -2,7 +2,6 @@ import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
 import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
-import type { Resolvable } from './rate-limit-options.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
@@ -68,11 +67,12 @@ export class RuleCharges {
 
   async #charge(rule: Rule, identity: Identity, context: ExecutionContext): Promise<Charge> {
     const { label, onStoreError, layout } = rule;
+    const [limit, windowMs, cost] = [rule.limit, rule.windowMs, rule.cost];
     const charge: Charge = {
       key: ruleKey(rule, identity),
-      limit: await valueFor(rule.limit, context),
-      windowMs: await valueFor(rule.windowMs, context),
-      cost: await valueFor(rule.cost, context),
+      limit: typeof limit === 'function' ? await limit(context) : limit,
+      windowMs: typeof windowMs === 'function' ? await windowMs(context) : windowMs,
+      cost: typeof cost === 'function' ? await cost(context) : cost,
       layout,
       rule: label,
       onStoreError,
@@ -94,6 +94,3 @@ export class RuleCharges {
     return 'not applicable';
   }
 }
-
-const valueFor = (value: Resolvable<number>, context: ExecutionContext): number | Promise<number> =>
-  typeof value === 'function' ? value(context) : value;

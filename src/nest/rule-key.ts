@@ -9,9 +9,16 @@ const placeInKey = (place: string): string => place.replace(/[%{}#]/g, encodeURI
  * `{ip:203.0.113.7}:POST /login`, `{method:POST /login}`, with a name `{ip:203.0.113.7}:POST /login#burst`. The braces
  * make everything of one identity share a slot. The limit is no part of it: a changed limit keeps its history.
  */
-export function ruleKey({ place, suffix }: Rule, identity: Identity): string {
+export function ruleKey(rule: Rule, identity: Identity): string {
+  let ends = endsOf.get(rule);
+  if (!ends) endsOf.set(rule, (ends = keyEnds(rule)));
+  return identity.kind === 'method' ? ends.ofMethod : `{${identityInKey(identity)}}${ends.ofOthers}`;
+}
+
+/** What is the same for all identities of a rule. */
+const endsOf = new WeakMap<Rule, { readonly ofMethod: string; readonly ofOthers: string }>();
+
+function keyEnds({ place, suffix }: Rule): { readonly ofMethod: string; readonly ofOthers: string } {
   const tail = suffix === '' ? '' : `#${suffix}`;
-  return identity.kind === 'method'
-    ? `{method:${placeInKey(place)}}${tail}`
-    : `{${identityInKey(identity)}}:${placeInKey(place)}${tail}`;
+  return { ofMethod: `{method:${placeInKey(place)}}${tail}`, ofOthers: `:${placeInKey(place)}${tail}` };
 }

@@ -7,6 +7,9 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  * prefix, RFC 6052 section 2.1), IPv6 as the network of `ipv6Prefix` bits that its owner can choose addresses in. What is no address stays as it is, so that it does not share a budget.
  */
 export function clientAddress(reported: string, ipv6Prefix: number): string {
+  // As most requests have it, by a socket for both versions or for one.
+  const plain = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(reported)?.[1];
+  if (plain !== undefined && ipaddr.IPv4.isValidFourPartDecimal(plain)) return plain;
   const text = reported
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
