@@ -1,5 +1,5 @@
 export { callIds } from './core/call-id.ts';
-export type { Charge } from './core/charge.ts';
+export type { Charge, LogLayout } from './core/charge.ts';
 export { MAX_EXACT_COST, MAX_EXACT_LIMIT, MAX_LIMIT } from './core/charge.ts';
 export type { Allowed, Budget, Decision, Denied, Preview, Refusal } from './core/decision.ts';
 export type { Duration } from './core/duration.ts';
