@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { useRedis } from '../support/redis.ts';
 import { scriptsOn } from './scripts.ts';
 
@@ -9,14 +9,15 @@ const MS = 1_000;
 describe('a unit of one log that has room', () => {
   const { client, keyPrefix } = useRedis();
   const [epoch, epochOfNow] = [`${keyPrefix}:epoch`, `${keyPrefix}:epoch-of-now`];
+  const hourAgo = (Date.now() - 3_600_000) * MS;
   const { consume, peek } = scriptsOn(client, epoch);
   const { consume: consumeNow, raw } = scriptsOn(client, epochOfNow);
   let keys = 0;
   const newKey = (): string => `${keyPrefix}:{${keys++}}`;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     await consume(T - 1, 'first', [newKey(), 1, 100, 1]);
-    await consumeNow('', 'first', [newKey(), 1, 100, 1]);
+    await consumeNow(hourAgo - 1, 'first', [newKey(), 1, 100, 1]);
   });
 
   it('is admitted up to the limit', async () => {
@@ -76,6 +77,12 @@ describe('a unit of one log that has room', () => {
     expect(await client.zscore(key, 'a')).toBe(String(decidedAt));
   });
 
+  it('is admitted at the moment that is given', async () => {
+    const key = newKey();
+    expect(await consumeNow(hourAgo, 'a', [key, 3, 5_000, 1])).toEqual([1, hourAgo, 2, 5_000, 0]);
+    expect(await client.zscore(key, 'a')).toBe(String(hourAgo));
+  });
+
   it('is counted by a log that became compact', async () => {
     const key = newKey();
     await consume(T, 'a', [key, 500, 100, 2, 'compact']);
@@ -107,6 +114,7 @@ describe('a unit of one log that has room', () => {
     ['id', ['', 1, '3 100 1 exact', 'a#2', 1]],
     ['id', ['', 1, '3 100 1 exact', 'a'.repeat(65), 1]],
     ['the plan of a request', ['', 1, '3 100 1 exact', 'a', 2]],
+    ['the plans of the requests take 2 logs', ['', 1, '3 100 1 exact', 'a', 1, 'b', 1]],
   ])('is not admitted with a wrong %s: %j', async (name, args) => {
     const key = newKey();
     await expect(raw('consume', [key, epochOfNow], args)).rejects.toThrow(new RegExp(`ERR floodgate: .*${name}`));
@@ -115,7 +123,7 @@ describe('a unit of one log that has room', () => {
 
   it('is not admitted beside a key that no plan takes', async () => {
     const key = newKey();
-    await expect(raw('consume', [key, newKey(), epochOfNow], ['', 1, '3 100 1 exact', 'a', 1])).rejects.toThrow(
+    await expect(raw('consume', [key, epochOfNow, newKey()], ['', 1, '3 100 1 exact', 'a', 1])).rejects.toThrow(
       'take 1 logs and an epoch, got 3 keys',
     );
     expect(await client.exists(key)).toBe(0);

@@ -3,7 +3,6 @@ import type { Mutation } from './mutation.ts';
 const lua = 'test/lua';
 const slices = 'test/lua/slices';
 const protection = 'test/lua/server-protection';
-const epoch = 'test/lua/epoch';
 const logs = 'test/memory/window-logs';
 const core = 'test/core/layouts';
 

@@ -743,13 +743,6 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
     tests: epoch,
   },
   {
-    takesAway: 'what is decided by itself is dated by the microsecond',
-    file: 'lua/single-admission.lua',
-    find: "string.format('%.0f', now), ARGV[4]",
-    replace: 'now, ARGV[4]',
-    tests: lua,
-  },
-  {
     takesAway: 'the clock of the server has microseconds where an admission is decided by itself',
     file: 'lua/single-admission.lua',
     find: 'time[1] * 1000000 + time[2]',
