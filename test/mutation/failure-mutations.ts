@@ -823,10 +823,17 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     tests: local,
   },
   {
-    takesAway: 'a refusal by what is decided here tells the limit of its own charge',
+    takesAway: 'an objection tells the layout of its charge',
     file: 'src/failure/local-fallback.ts',
     find: 'asAsked(preview, decided)',
     replace: 'preview',
+    tests: local,
+  },
+  {
+    takesAway: 'a refusal of what the store admits tells the layout of its charge',
+    file: 'src/failure/local-fallback.ts',
+    find: 'return asAsked(decision, decided);',
+    replace: 'return decision;',
     tests: local,
   },
 ];
