@@ -69,6 +69,15 @@ export function describeStore(name: string, create: CreateStore, layout: LogLayo
         expect((await consume(budget)).budgets).toEqual([{ ...budget, remaining: 0, resetAfterMs: 700 }]);
       });
 
+      it('tells of each charge, in budgets and refusals, what its call told', async () => {
+        const onStoreError = 'deny';
+        const told = budgetOf({ limit: 1, rule: 'rule', onStoreError, isAlwaysTracked: true });
+        expect((await consume(told)).budgets).toEqual([{ ...told, remaining: 0, resetAfterMs: 1_000 }]);
+        expect((await store.peek([told])).budgets).toMatchObject([told]);
+        const { budgets, refusedBy } = await refused(told);
+        expect([...budgets, ...refusedBy]).toMatchObject([told, told]);
+      });
+
       it('lets an entry live while it is younger than the window, to the millisecond', async () => {
         const budget = budgetOf({ limit: 1, windowMs: 1_000 });
         await consume(budget);

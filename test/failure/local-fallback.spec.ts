@@ -109,6 +109,16 @@ describe('a log of this process', () => {
     expect(local.peek([budget]).budgets).toEqual([{ ...budget, remaining: limit - 100, resetAfterMs }]);
   });
 
+  it('is told in the layout and the limit of the caller where it refuses what the store admits', async () => {
+    const { consume, local } = setUp();
+    const budget = charge({ limit: 1, layout: 'compact' });
+    await consume(budget);
+    const told = { limit: 1, layout: 'compact' };
+    const refusal = { budgets: [told], refusedBy: [told] };
+    expect(local.objection([budget])).toMatchObject(refusal);
+    expect(local.confirm('b', [budget], local.now())).toMatchObject(refusal);
+  });
+
   it('gives back by its receipt, where it is compact', async () => {
     const { consume, local } = setUp();
     const budget = charge({ limit: 20_000 });

@@ -205,6 +205,15 @@ describe('consume.lua', () => {
       expect(await client.zcard(key)).toBe(300 - 64 + 1 + 100 - 200);
     });
 
+    it('trims nothing that lives, where less has left than may be trimmed', async () => {
+      const key = newKey();
+      await consume(T, 'old', [key, 200, 100, 5]);
+      await consume(T + 50 * MS, 'living', [key, 200, 100, 20]);
+      const later = T + 100 * MS;
+      expect(await consume(later, 'a', [key, 200, 100, 2])).toEqual([1, later, 178, 100, 0]);
+      expect(await client.zcard(key)).toBe(22);
+    });
+
     it('never counts or trims what is stale as live, or the other way round', async () => {
       const key = newKey();
       for (let i = 0; i < 2; i++) await consume(T, `old${i}`, [key, 200, 100, 100]);

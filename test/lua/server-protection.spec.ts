@@ -78,6 +78,22 @@ describe('a server that protects itself', () => {
     expect(await run.peek(now + 50_000, ['large', 500, 1_000, 1, 'compact'])).toEqual([1, now + 50_000, 498, 950, 0]);
   });
 
+  it('takes back a unit of one log that cannot get an expiry', async () => {
+    await run.consume('', 'first', ['first', 5, 60_000, 1]);
+    const { consume, end } = await without('pexpire');
+    await expect(consume('', 'a', ['log', 5, 60_000, 1])).rejects.toThrow("can't run this command");
+    end();
+    expect(await client.exists('log')).toBe(0);
+  });
+
+  it('leaves a log that cannot be counted as it is', async () => {
+    await run.consume('', 'first', ['log', 5, 60_000, 1]);
+    const { consumeAll, end } = await without('zcount');
+    expect((await consumeAll('epoch', '', [['a', ['log', 5, 60_000, 1]]])).answers).toEqual([noRight]);
+    end();
+    expect(await client.zrange('log', 0, '-1')).toEqual(['first']);
+  });
+
   it('takes back of a call that fails nothing that another call of its batch took', async () => {
     await client.set('text', 'of somebody else');
     const large = ['large', 500, 60_000, 2, 'compact'] as const;

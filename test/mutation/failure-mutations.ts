@@ -208,8 +208,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'calls that the store settled make room',
     file: 'src/failure/deadline-store.ts',
-    find: '        calls.underWay--;\n',
-    replace: '',
+    find: '        (answer) => {\n          calls.underWay--;\n',
+    replace: '        (answer) => {\n',
     tests: deadline,
   },
   {
@@ -236,8 +236,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the store is told how much time a call has',
     file: 'src/failure/deadline-store.ts',
-    find: '{ ...request, withinMs }',
-    replace: 'request',
+    find: '{ id, charges, withinMs }',
+    replace: '{ id, charges }',
     tests: deadline,
   },
   {
@@ -428,8 +428,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'callers are told their own limits',
     file: 'src/failure/local-fallback.ts',
-    find: 'return decision ? asAsked(decision) :',
-    replace: 'return decision ? decision :',
+    find: 'asAsked(this.#logs.consume({ id, charges: this.#shared(tracked) }), tracked)',
+    replace: 'this.#logs.consume({ id, charges: this.#shared(tracked) })',
     tests: local,
   },
   {
@@ -449,7 +449,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what this process admitted alone counts beside what the store admits',
     file: 'src/failure/local-fallback.ts',
-    find: 'if (decision?.allowed === false) return asAsked(decision);',
+    find: 'if (decision?.allowed === false) return asAsked(decision, decided);',
     replace: '',
     tests: borders,
   },
@@ -741,8 +741,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'callers are told their own layouts',
     file: 'src/failure/local-fallback.ts',
-    find: 'limit: asked.limit, layout: asked.layout }',
-    replace: 'limit: asked.limit }',
+    find: '{ ...budget, limit, layout }',
+    replace: '{ ...budget, limit }',
     tests: local,
   },
   {
@@ -804,8 +804,36 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'callers are told their own limits in refusals too',
     file: 'src/failure/local-fallback.ts',
-    find: 'denialBy(decision.refusedBy.map(restored), budgets)!',
+    find: 'denialBy(refusals, budgets)!',
     replace: 'denialBy(decision.refusedBy, budgets)!',
+    tests: local,
+  },
+  {
+    takesAway: 'calls that failed make room',
+    file: 'src/failure/deadline-store.ts',
+    find: '        (error: Error) => {\n          calls.underWay--;\n',
+    replace: '        (error: Error) => {\n',
+    tests: deadline,
+  },
+  {
+    takesAway: 'a refusal tells the limit of its own charge',
+    file: 'src/failure/local-fallback.ts',
+    find: ' && budget.limit === refusal.limit',
+    replace: '',
+    tests: local,
+  },
+  {
+    takesAway: 'an objection tells the layout of its charge',
+    file: 'src/failure/local-fallback.ts',
+    find: 'asAsked(preview, decided)',
+    replace: 'preview',
+    tests: local,
+  },
+  {
+    takesAway: 'a refusal of what the store admits tells the layout of its charge',
+    file: 'src/failure/local-fallback.ts',
+    find: 'return asAsked(decision, decided);',
+    replace: 'return decision;',
     tests: local,
   },
 ];

@@ -510,8 +510,8 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a reply that says more is no decision',
     file: 'src/redis/script-calls.ts',
-    find: '  values.expectEnd();\n  return { decisions',
-    replace: '  return { decisions',
+    find: '  values.expectEnd();\n  return decisions;',
+    replace: '  return decisions;',
     tests: replies,
   },
   {
@@ -616,8 +616,8 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a repetition has no receipt: its moment is not known',
     file: 'src/redis/script-calls.ts',
-    find: 'code === ADMITTED ? String(decidedAt) : undefined',
-    replace: 'String(decidedAt)',
+    find: 'code === ADMITTED ? receipt : undefined',
+    replace: 'receipt',
     tests: replies,
   },
   {
@@ -768,5 +768,47 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
     find: 'retryDelayOnFailover: 0,',
     replace: 'retryDelayOnFailover: 100,',
     tests: options,
+  },
+  {
+    takesAway: 'an idle server is sent a half',
+    file: 'src/redis/call-batcher.ts',
+    find: 'Math.max(LEAST_HALF, Math.ceil(this.#waiting.length / 2))',
+    replace: 'Infinity',
+    tests: batcher,
+  },
+  {
+    takesAway: 'few requests are not sent in halves',
+    file: 'src/redis/call-batcher.ts',
+    find: 'Math.max(LEAST_HALF, Math.ceil(this.#waiting.length / 2))',
+    replace: 'Math.ceil(this.#waiting.length / 2)',
+    tests: batcher,
+  },
+  {
+    takesAway: 'more than sixteen requests are sent in halves',
+    file: 'src/redis/call-batcher.ts',
+    find: 'const LEAST_HALF = 16;',
+    replace: 'const LEAST_HALF = 17;',
+    tests: batcher,
+  },
+  {
+    takesAway: 'sixteen requests are not sent in halves',
+    file: 'src/redis/call-batcher.ts',
+    find: 'const LEAST_HALF = 16;',
+    replace: 'const LEAST_HALF = 15;',
+    tests: batcher,
+  },
+  {
+    takesAway: 'the larger half is sent first',
+    file: 'src/redis/call-batcher.ts',
+    find: 'Math.ceil(this.#waiting.length / 2)',
+    replace: 'Math.floor(this.#waiting.length / 2)',
+    tests: batcher,
+  },
+  {
+    takesAway: 'a server that works is sent no halves',
+    file: 'src/redis/call-batcher.ts',
+    find: 'this.#underWay.size > 0 ? Infinity : ',
+    replace: '',
+    tests: batcher,
   },
 ];
