@@ -28,62 +28,6 @@
 local MIN_TRIM = 64
 local YEAR_MS = 400 * 86400000 -- longer than the longest window
 
-local fault = readNow()
-if fault then return fault end
-
-local planCount = whole(ARGV[2], 1, #ARGV)
-if not planCount then return wrong('the number of plans', 2, 'at least 1') end
-local plans = {}
-for p = 1, planCount do
-  local position = 2 + p
-  limits, windows, costs, isCompact, isPossible, starts, expiries = {}, {}, {}, {}, {}, {}, {}
-  local i, text = 0, ARGV[position] or ''
-  for limit, windowMs, cost, layout in string.gmatch(text, '(%S+) (%S+) (%S+) (%S+)') do
-    i = i + 1
-    fault = readCharge(i, limit, windowMs, cost, layout, position)
-    if fault then return fault end
-  end
-  if i == 0 or select(2, string.gsub(text, '%S+', '')) ~= 4 * i then
-    return wrong('a plan', position, 'limit, window, cost and layout of at least one log')
-  end
-  plans[p] = {
-    logs = i,
-    limits = limits,
-    windows = windows,
-    costs = costs,
-    isCompact = isCompact,
-    isPossible = isPossible,
-    starts = starts,
-    expiries = expiries,
-  }
-end
-
-local firstRequest = 3 + planCount
-local requests = {}
-local requestCount = 0
-local keyCount = 0
-keys = {}
-for position = firstRequest, #ARGV, 2 do
-  fault = readId(position)
-  if fault then return fault end
-  local plan = plans[tonumber(ARGV[position + 1])]
-  if not plan then return wrong('the plan of a request', position + 1, 'a number of one of the plans') end
-  requestCount = requestCount + 1
-  requests[requestCount] = plan
-  logs = plan.logs
-  if logs > 1 then
-    for i = 1, logs do keys[i] = KEYS[keyCount + i] end
-    if keyCount + logs < #KEYS then fault = findTwice() end
-    if fault then return fault end
-  end
-  keyCount = keyCount + logs
-  if keyCount >= #KEYS then break end
-end
-if requestCount == 0 or keyCount ~= #KEYS - 1 then
-  return redis.error_reply('ERR floodgate: the plans of the requests take ' .. keyCount .. ' logs and an epoch, got '
-    .. #KEYS .. ' keys')
-end
-
 local epoch = KEYS[#KEYS]
 local began = tonumber(redis.call('GET', epoch) or nil)
 local result = {}

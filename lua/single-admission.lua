@@ -20,7 +20,7 @@ if #KEYS == 2 and #ARGV == 5 and ARGV[5] == '1' and string.find(ARGV[4], '^[%w_-
     if isSettled and windowMs > 0 and type(live) == 'number' and live < limit and limit <= 10000 then
       local stale = redis.call('ZCARD', key) - live
       if redis.call('ZADD', key, 'NX', string.format('%.0f', now), ARGV[4]) == 1 then
-        if stale > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end
+        if stale > 0 then redis.pcall('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end
         local expiry = redis.pcall('PEXPIRE', key, windowMs + (isGiven and 60000 or 1000))
         if type(expiry) == 'table' then
           redis.call('ZREM', key, ARGV[4])
