@@ -16,7 +16,7 @@ const ONE_REQUEST = ARGUMENTS + ${of('one-request')};
 
 /** The scripts, each with what it shares with others before it. */
 export const LUA_SOURCES = {
-  consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('requests', 'consume')},
+  consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('requests', 'charging', 'consume')},
   peek: ONE_REQUEST + WINDOW + ${of('peek')},
   refund: ONE_REQUEST + LOGS + ${of('refund')},
 } as const;
