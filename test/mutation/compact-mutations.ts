@@ -201,14 +201,14 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'a refusal makes no log',
-    file: 'lua/consume.lua',
+    file: 'lua/charging.lua',
     find: 'if slices[i].isRestamped then compact.save(i) end',
     replace: 'compact.save(i)',
     tests: slices,
   },
   {
     takesAway: 'a compact log is not asked for calls',
-    file: 'lua/consume.lua',
+    file: 'lua/charging.lua',
     find: '    if slices[i] then return false end\n',
     replace: '',
     tests: slices,
@@ -230,7 +230,7 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'a compact log gives back what a call took that fails',
-    file: 'lua/consume.lua',
+    file: 'lua/charging.lua',
     find: '    compact.takeBack(i, now, function() return true end)\n',
     replace: '',
     tests: protection,
@@ -670,14 +670,14 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'a unit that left the window makes no repetition',
-    file: 'lua/consume.lua',
+    file: 'lua/charging.lua',
     find: 'return stamp and stamp > now - windows[i]',
     replace: 'return stamp',
     tests: lua,
   },
   {
     takesAway: 'a repetition that costs more leaves no units behind',
-    file: 'lua/consume.lua',
+    file: 'lua/charging.lua',
     find: "  for unit = cost - added + 1, cost do redis.call('ZREM', keys[i], memberOf(unit)) end\n",
     replace: '',
     tests: 'test/redis/redis-store',
