@@ -563,7 +563,7 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what left the window is trimmed where an admission is decided by itself',
     file: 'lua/single-admission.lua',
-    find: "        if stale > 0 then redis.call('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end\n",
+    find: "        if stale > 0 then redis.pcall('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end\n",
     replace: '',
     tests: lua,
   },
