@@ -1,4 +1,4 @@
--- What the scripts are asked: each file here is put together from those that its head names.
+-- What the scripts are asked. Each script is put together from several of these files, by embed.mjs.
 --
 -- Redis runs a script from its first line for every call, and making a function takes it about as long as a command. So
 -- what few calls need stands in a function that makes it then.

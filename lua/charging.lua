@@ -17,7 +17,7 @@ end
 
 local function takeBack(i)
   if slices[i] then
-    compact.takeBack(i, now, function() return true end)
+    compact.takeBack(i, now)
   else
     redis.call('ZREM', keys[i], unpack(membersOf(costs[i])))
   end

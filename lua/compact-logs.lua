@@ -167,16 +167,21 @@ local function compactLogs()
     save(i)
   end
 
-  -- Takes back the units of the call that was admitted at this moment, once: `isFirst` tells, asked just before.
-  function compact.takeBack(i, admittedAt, isFirst)
-    local log = slices[i]
-    -- What a log admitted before it was made anew, or before the clock stepped back, it does not hold by itself.
-    if admittedAt < log.since then return 0 end
-    local slice = sliceAt(i, admittedAt) - log.first + 1
-    if slice < 1 or slice > #log.counts / 4 then return 0 end
+  local function placeOf(i, moment)
+    return sliceAt(i, moment) - slices[i].first + 1
+  end
+
+  -- So many of the units of a call that was admitted at this moment are in its slice, at most.
+  function compact.unitsOf(i, admittedAt)
+    local place, counts = placeOf(i, admittedAt), slices[i].counts
+    if place < 1 or place > #counts / 4 then return 0 end
+    return math.min(countAt(place, counts), costs[i])
+  end
+
+  -- Takes them back. Whether the call is in the log, and was not taken back before, is for the caller to know.
+  function compact.takeBack(i, admittedAt)
+    local log, slice, taken = slices[i], placeOf(i, admittedAt), compact.unitsOf(i, admittedAt)
     local count = countAt(slice, log.counts)
-    local taken = math.min(count, costs[i])
-    if taken == 0 or not isFirst() then return 0 end
     log.units = log.units - taken
     log.counts = string.sub(log.counts, 1, 4 * slice - 4)
       .. struct.pack('<I4', count - taken)

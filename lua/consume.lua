@@ -16,16 +16,17 @@
 --   of one that failed          the error of its command, as a string; what it took is taken back, and the others are
 --                               decided
 --   remaining     units free after the decision
---   resetAfterMs  milliseconds, rounded up, until the log is empty; the window where it is not told
+--   resetAfterMs  milliseconds, rounded up, until the log is empty. Where it is not told: the window, of a compact log
+--                 counted from the end of the slice
 --   retryAfterMs  milliseconds, rounded up, until this charge has room; 0 when it has, -1 when waiting does not help
 --   now           microseconds, the moment of the decisions
 --   began         microseconds, the epoch: now where there was none, as on a server that lost its data
 -- Errors: 'ERR floodgate: …' naming the argument, with nothing written; READONLY on a replica.
 --
--- The first write is a ZADD or a SET, which Redis refuses when it is out of memory; a trim or an expiry before it would switch that
--- check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY.
+-- The first write is a ZADD or a SET, which Redis refuses when it is out of memory; a trim or an expiry before it would
+-- switch that check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY.
 
-local YEAR_MS = 400 * 86400000 -- longer than the longest window
+local EPOCH_MS = 400 * 86400000 -- longer than the longest window
 
 local function judge()
   if readLogs() then return refusing().deny() end
@@ -90,9 +91,9 @@ local function settle()
   if not hasAdmitted and #renewals == 0 then return end
   -- Where the server's clock stepped back behind it, the epoch begins anew.
   if not began or began > now then
-    redis.call('SET', epoch, nowText, 'PX', 2 * YEAR_MS)
-  elseif now - began > 1000 * YEAR_MS then
-    redis.call('PEXPIRE', epoch, YEAR_MS)
+    redis.call('SET', epoch, nowText, 'PX', 2 * EPOCH_MS)
+  elseif now - began > 1000 * EPOCH_MS then
+    redis.call('PEXPIRE', epoch, EPOCH_MS)
   end
 end
 

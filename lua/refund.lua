@@ -24,6 +24,13 @@ end
 local fault = readNow() or readId(2) or readAdmission(3) or readCharges(#KEYS / 2, 4)
 if fault then return fault end
 
+local function takeFromCompactLog(i)
+  -- What a log admitted before it was made anew, or before the clock stepped back, it does not hold by itself.
+  if not admittedAt or admittedAt < slices[i].since or compact.unitsOf(i, admittedAt) == 0 then return 0 end
+  local isFirst = redis.call('SET', KEYS[logs + i], '', 'NX', 'PX', expiryOf(i))
+  return isFirst and compact.takeBack(i, admittedAt) or 0
+end
+
 local removed = 0
 for i = 1, logs do
   local members = membersOf(costs[i])
@@ -33,10 +40,7 @@ for i = 1, logs do
     redis.call('PEXPIRE', keys[i], expiryOf(i))
   else
     slices[i] = compactLogs().read(i, found)
-    local function isFirst()
-      return redis.call('SET', KEYS[logs + i], '', 'NX', 'PX', expiryOf(i))
-    end
-    removed = removed + (admittedAt and compact.takeBack(i, admittedAt, isFirst) or 0)
+    removed = removed + takeFromCompactLog(i)
   end
 end
 return removed

@@ -2,7 +2,8 @@
 -- room. The functions that everything else needs would take longer than its commands. Whatever is not so simple is left,
 -- with nothing written, to what follows.
 
-if #KEYS == 2 and #ARGV == 5 and ARGV[5] == '1' and string.find(ARGV[4], '^[%w_-]+$') and #ARGV[4] <= 64 then
+local isOneRequest = #KEYS == 2 and #ARGV == 5 and ARGV[2] == '1' and ARGV[5] == '1'
+if isOneRequest and string.find(ARGV[4], '^[%w_-]+$') and #ARGV[4] <= 64 then
   local limit, windowMs = string.match(ARGV[3], '^(%d+) (%d+) 1 exact$')
   local isGiven = string.find(ARGV[1], '^%d+$')
   if limit and (isGiven or ARGV[1] == '') then
@@ -16,17 +17,18 @@ if #KEYS == 2 and #ARGV == 5 and ARGV[5] == '1' and string.find(ARGV[4], '^[%w_-
     local began = tonumber(redis.call('GET', KEYS[2]) or nil)
     local live = redis.pcall('ZCOUNT', key, string.format('%.0f', now - windowMs * 1000 + 1), '+inf')
     -- An epoch of more than a year has to be renewed.
-    local isSettled = began and began <= now and now - began < 31536000000000
-    if isSettled and windowMs > 0 and type(live) == 'number' and live < limit and limit <= 10000 then
+    local isSettled = began and began <= now and now - began < 31536000000000 and now <= 2 ^ 53
+    local isValid = windowMs >= 1 and windowMs <= 2 ^ 43 and limit <= 10000
+    if isSettled and isValid and type(live) == 'number' and live < limit then
       local stale = redis.call('ZCARD', key) - live
       if redis.call('ZADD', key, 'NX', string.format('%.0f', now), ARGV[4]) == 1 then
-        if stale > 0 then redis.pcall('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1) end
-        local expiry = redis.pcall('PEXPIRE', key, windowMs + (isGiven and 60000 or 1000))
-        if type(expiry) == 'table' then
-          redis.call('ZREM', key, ARGV[4])
-          return expiry
+        local reply = redis.pcall('PEXPIRE', key, windowMs + (isGiven and 60000 or 1000))
+        if stale > 0 and type(reply) == 'number' then
+          reply = redis.pcall('ZREMRANGEBYRANK', key, 0, math.min(stale, 64) - 1)
         end
-        return { 1, limit - live - 1, now, began }
+        if type(reply) == 'number' then return { 1, limit - live - 1, now, began } end
+        redis.call('ZREM', key, ARGV[4])
+        return reply
       end
     end
   end

@@ -16,8 +16,10 @@ export interface Charge {
    * with different windows are different budgets. On Redis Cluster the part in the first braces chooses the slot.
    */
   readonly key: string;
-  /** Units admitted in any window of `windowMs`; a whole number from 1 to {@link MAX_LIMIT}, or to
-   * {@link MAX_EXACT_LIMIT} in the exact layout. */
+  /**
+   * Units admitted in any window of `windowMs`; a whole number from 1 to {@link MAX_LIMIT}, or to
+   * {@link MAX_EXACT_LIMIT} in the exact layout.
+   */
   readonly limit: number;
   /** Length of the sliding window, whole milliseconds. */
   readonly windowMs: number;

@@ -16,6 +16,9 @@ const LONGEST_MS = 1_000;
 /** Logs that something is known of at most, whatever keys clients choose; the oldest goes first. */
 const MOST_KNOWN = 10_000;
 
+/** Calls that begin in one turn of the event loop at most. */
+const MOST_IN_A_TURN = 1_000;
+
 /** All moments are milliseconds of this process. */
 interface Remembered extends Pick<Refusal, 'limit' | 'cost' | 'remaining' | 'resetAfterMs'> {
   readonly retryAfterMs: number;
@@ -43,6 +46,7 @@ export class RefusalCacheStore implements SupervisedStore {
   readonly #now: () => number;
   /** By the name of the log, in the order in which they came. */
   readonly #known = new Map<string, Remembered | Forgotten>();
+  #callsInTurn = 0;
 
   /** @param now milliseconds, for tests */
   constructor(inner: SupervisedStore, now: () => number = () => performance.now()) {
@@ -51,6 +55,10 @@ export class RefusalCacheStore implements SupervisedStore {
   }
 
   consume(request: ConsumeRequest): Promise<Decision> {
+    if (this.#callsInTurn === 0) setImmediate(() => (this.#callsInTurn = 0));
+    // Who asks again and again is answered without a turn of the event loop, in which others' answers are read.
+    if (this.#callsInTurn >= MOST_IN_A_TURN) return turnOfEventLoop().then(() => this.consume(request));
+    this.#callsInTurn++;
     const askedAt = this.#now();
     const denied = this.#known.size > 0 ? this.#remembered(request.charges, askedAt) : undefined;
     return denied ? Promise.resolve(denied) : this.#ask(request, askedAt);
@@ -132,3 +140,5 @@ export class RefusalCacheStore implements SupervisedStore {
     this.#known.set(name, value);
   }
 }
+
+const turnOfEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -78,12 +78,33 @@ describe('a server that protects itself', () => {
     expect(await run.peek(now + 50_000, ['large', 500, 1_000, 1, 'compact'])).toEqual([1, now + 50_000, 498, 950, 0]);
   });
 
+  it('takes back a call that fails half way from a compact log whose clock stepped back', async () => {
+    const now = 1_700_000_000_000_000;
+    await run.consume(now, 'before', ['large', 500, 1_000, 2, 'compact']);
+    const { consumeAll, end } = await without('pexpire');
+    const { answers } = await consumeAll('epoch', now - 50_000, [
+      ['a', ['log', 5, 1_000, 2], ['large', 500, 1_000, 7, 'compact']],
+    ]);
+    end();
+    expect(answers).toEqual([noRight]);
+    expect((await run.peek(now - 50_000, ['large', 500, 1_000, 1, 'compact']))[2]).toBe(498);
+  });
+
   it('takes back a unit of one log that cannot get an expiry', async () => {
     await run.consume('', 'first', ['first', 5, 60_000, 1]);
     const { consume, end } = await without('pexpire');
     await expect(consume('', 'a', ['log', 5, 60_000, 1])).rejects.toThrow("can't run this command");
     end();
     expect(await client.exists('log')).toBe(0);
+  });
+
+  it('takes back a unit of one log that cannot be trimmed', async () => {
+    const now = 1_700_000_000_000_000;
+    await run.consume(now, 'old', ['log', 5, 100, 1]);
+    const { consume, end } = await without('zremrangebyrank');
+    await expect(consume(now + 100_000, 'a', ['log', 5, 100, 1])).rejects.toThrow("can't run this command");
+    end();
+    expect(await client.zrange('log', 0, '-1')).toEqual(['old']);
   });
 
   it('leaves a log that cannot be counted as it is', async () => {

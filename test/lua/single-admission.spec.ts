@@ -104,6 +104,10 @@ describe('a unit of one log that has room', () => {
 
   it.each([
     ['now', ['x', 1, '3 100 1 exact', 'a', 1]],
+    ['now', [String(2 ** 53 + 2), 1, '3 100 1 exact', 'a', 1]],
+    ['the number of plans', ['', 'x', '3 100 1 exact', 'a', 1]],
+    ['the number of plans', ['', 7, '3 100 1 exact', 'a', 1]],
+    ['window', ['', 1, `3 ${2 ** 43 + 1} 1 exact`, 'a', 1]],
     ['a plan', ['', 1, '3 100 1 exact 3', 'a', 1]],
     ['limit', ['', 1, '10001 100 1 exact', 'a', 1]],
     ['limit', ['', 1, '0 100 1 exact', 'a', 1]],

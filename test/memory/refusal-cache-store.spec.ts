@@ -54,6 +54,23 @@ describe('a refusal', () => {
     expect(inner.asked).toBe(2);
   });
 
+  it('keeps nobody who asks again and again from letting the process go on', async () => {
+    const { consume, budget } = setUp();
+    await consume(budget);
+    await consume(budget);
+    let hasTurned = false;
+    let asked = 0;
+    setImmediate(() => (hasTurned = true));
+    const caller = async (): Promise<void> => {
+      while (!hasTurned && asked < 100_000) {
+        asked++;
+        expect(await consume(budget)).toMatchObject({ allowed: false });
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, caller));
+    expect(asked).toBeLessThan(2_000);
+  });
+
   it('is remembered for what was judged: the smallest limit and the largest cost of the charges on a log', async () => {
     const { inner, consume } = setUp();
     const wide = charge({ limit: 10, cost: 3, rule: 'wide' });
