@@ -8,7 +8,8 @@ export const floodgate: Limiter = async (redis, rule) => {
     // Other programs may stop this process for longer than the default allows; a deadline costs the same at any length.
     decisionTimeout: '5s',
     onStoreEvent(event) {
-      if (event.type !== 'unavailable') return;
+      // Kind `full`: of so many keys the fallback in process counts no more. Redis decided all the same.
+      if (event.type !== 'unavailable' || event.error.kind === 'full') return;
       console.error('floodgate decided without Redis:', event.error);
       process.exit(1);
     },
