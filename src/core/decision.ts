@@ -68,6 +68,25 @@ export const budgetOf = (
   { remaining, resetAfterMs }: Pick<Reading, 'remaining' | 'resetAfterMs'>,
 ): Budget => ({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs });
 
+/** The same of a log that has no room. */
+export const refusalOf = (
+  { key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked }: Charge,
+  { remaining, resetAfterMs }: Pick<Reading, 'remaining' | 'resetAfterMs'>,
+  retryAfterMs: number,
+): Refusal => ({
+  key,
+  limit,
+  windowMs,
+  cost,
+  layout,
+  rule,
+  onStoreError,
+  isAlwaysTracked,
+  remaining,
+  resetAfterMs,
+  retryAfterMs,
+});
+
 /** The budgets of a decision: each charge with the reading of its log. */
 export const budgetsOf = (charges: readonly Charge[], readings: readonly Reading[]): readonly Budget[] =>
   charges.map((charge, i) => budgetOf(charge, readings[i]!));
@@ -104,13 +123,11 @@ export function denialOf(charges: readonly Charge[], readings: readonly Reading[
 
 /** Denied by these refusals, or undefined when there is none. */
 export function denialBy(refusals: readonly Refusal[], budgets: readonly Budget[]): Denied | undefined {
-  const [first, ...others] = [...refusals].sort((a, b) => wait(b) - wait(a) || 0);
-  if (!first) return undefined;
-  const { retryAfterMs } = first;
-  return {
-    allowed: false,
-    budgets,
-    refusedBy: [first, ...others],
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  if (refusals.length === 0) return undefined;
+  const inOrder = refusals.length === 1 ? refusals : [...refusals].sort((a, b) => wait(b) - wait(a) || 0);
+  const refusedBy = inOrder as readonly [Refusal, ...Refusal[]];
+  const { retryAfterMs } = refusedBy[0];
+  return retryAfterMs === undefined
+    ? { allowed: false, budgets, refusedBy }
+    : { allowed: false, budgets, refusedBy, retryAfterMs };
 }

@@ -1,6 +1,7 @@
 import { logName, mergeCharges, type Charge } from '../core/charge.ts';
 import {
   budgetOf,
+  refusalOf,
   denialBy,
   type Budget,
   type Decision,
@@ -120,11 +121,11 @@ export class RefusalCacheStore implements SupervisedStore {
       if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
       if (known.limit !== judged.limit || known.cost !== judged.cost) continue;
-      const { remaining, resetAfterMs, retryAfterMs, receivedAt } = known;
-      const leftOf = (ms: number): number => Math.max(1, Math.ceil(ms - (now - receivedAt)));
-      const budget = budgetOf(charge, { remaining, resetAfterMs: leftOf(resetAfterMs) });
-      budgets.push(budget);
-      if (charge.limit === judged.limit) refusals.push({ ...budget, retryAfterMs: leftOf(retryAfterMs) });
+      const passedMs = now - known.receivedAt;
+      const reading = { remaining: known.remaining, resetAfterMs: leftOf(known.resetAfterMs, passedMs) };
+      budgets.push(budgetOf(charge, reading));
+      if (charge.limit === judged.limit)
+        refusals.push(refusalOf(charge, reading, leftOf(known.retryAfterMs, passedMs)));
     }
     return denialBy(refusals, budgets);
   }
@@ -140,5 +141,8 @@ export class RefusalCacheStore implements SupervisedStore {
     this.#known.set(name, value);
   }
 }
+
+/** What is left of a time that was told so long ago, at least a millisecond. */
+const leftOf = (ms: number, passedMs: number): number => Math.max(1, Math.ceil(ms - passedMs));
 
 const turnOfEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

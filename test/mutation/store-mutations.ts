@@ -436,8 +436,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a remembered refusal is that of the smallest limit',
     file: 'src/memory/refusal-cache-store.ts',
-    find: 'if (charge.limit === judged.limit) refusals',
-    replace: 'refusals',
+    find: 'if (charge.limit === judged.limit)',
+    replace: '',
     tests: refusals,
   },
   // Calls that fail half way.
