@@ -14,6 +14,7 @@ import { RateLimitUnavailableException } from './rate-limit-unavailable.exceptio
 import type { Rule } from './rule.ts';
 import type { RuleCharge, RuleCharges } from './rule-charges.ts';
 import type { RuleLog } from './rule-log.ts';
+import { withoutStackTrace } from './without-stack-trace.ts';
 
 /** Told to clients that were refused because the store could not answer. */
 const UNAVAILABLE_RETRY_MS = 1_000;
@@ -94,11 +95,9 @@ export class RuleDecider {
     const isRefused = ({ charge }: RuleCharge): boolean =>
       logName(charge) === logName(refusal) && charge.limit === refusal.limit;
     const { rule } = charged.find(isRefused)!;
-    return new RateLimitException(
-      denied,
-      this.#message(rule, denied, context),
-      hasProblemDetails ? problemDetails : undefined,
-    );
+    const message = this.#message(rule, denied, context);
+    const body = hasProblemDetails ? problemDetails : undefined;
+    return withoutStackTrace(() => new RateLimitException(denied, message, body));
   }
 
   #message(rule: Rule, denied: Denied, context: ExecutionContext): string {
