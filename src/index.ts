@@ -1,7 +1,7 @@
 export { callIds } from './core/call-id.ts';
 export type { Charge, LogLayout } from './core/charge.ts';
 export { MAX_EXACT_COST, MAX_EXACT_LIMIT, MAX_LIMIT } from './core/charge.ts';
-export type { Allowed, Budget, Decision, Denied, Preview, Refusal } from './core/decision.ts';
+export type { Allowed, Budget, Decision, DecisionSubstitute, Denied, Preview, Refusal } from './core/decision.ts';
 export type { Duration } from './core/duration.ts';
 export {
   RateLimitConfigurationError,
@@ -24,6 +24,7 @@ export type {
 export type { CircuitState, StoreHealth, SupervisedStore } from './core/store-health.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type { DecisionEvent, DecisionOutcome } from './nest/decision-event.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';

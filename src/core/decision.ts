@@ -17,6 +17,12 @@ export interface Refusal extends Budget {
   readonly retryAfterMs?: number;
 }
 
+/**
+ * What decided in place of the store: `cache`, a refusal that this process remembers; `local`, this process, where the
+ * store could not or had forgotten; `policy`, the failure policy `'allow'`, so nothing is known of the budgets.
+ */
+export type DecisionSubstitute = 'cache' | 'local' | 'policy';
+
 /** Every charge of the call was taken. */
 export interface Allowed {
   /** Tells the two kinds of decision apart. */
@@ -35,6 +41,8 @@ export interface Allowed {
    * forgotten a part.
    */
   readonly memoryAgeMs?: number;
+  /** Absent where the store decided. */
+  readonly decidedBy?: DecisionSubstitute;
 }
 
 /** No charge of the call was taken. */
@@ -47,13 +55,15 @@ export interface Denied {
   readonly refusedBy: readonly [Refusal, ...Refusal[]];
   /** The longest wait among them; absent when no waiting helps. */
   readonly retryAfterMs?: number;
+  /** Absent where the store decided. */
+  readonly decidedBy?: DecisionSubstitute;
 }
 
 /** The answer of a store: everything that headers, exceptions and metrics tell comes from here. */
 export type Decision = Allowed | Denied;
 
 /** What `consume` would answer, with nothing charged. */
-export type Preview = Omit<Allowed, 'id' | 'receipt' | 'memoryAgeMs'> | Denied;
+export type Preview = Omit<Allowed, 'id' | 'receipt' | 'memoryAgeMs' | 'decidedBy'> | Denied;
 
 /** One log as a store found it. `refusal` is there when it has no room, `retryAfterMs` when waiting helps. */
 export interface Reading {

@@ -107,12 +107,14 @@ export class FailurePolicyStore implements SupervisedStore {
     };
     const { decidable, local } = this.#undecided(error, charges, giveBack);
     if (decidable.length > 0) return this.consume({ ...request, charges: decidable });
-    if (!this.#local || local.length === 0) return { allowed: true, id, budgets: [] };
+    if (!this.#local || local.length === 0) return { allowed: true, id, budgets: [], decidedBy: 'policy' };
     const decision = this.#local.consume({ id, charges: local });
-    if (decision.allowed)
-      return { ...decision, receipt: receiptOf({ isLocal: true, mayBeLate, receipt: decision.receipt }) };
+    if (decision.allowed) {
+      const receipt = receiptOf({ isLocal: true, mayBeLate, receipt: decision.receipt });
+      return { ...decision, receipt, decidedBy: 'local' };
+    }
     giveBack();
-    return decision;
+    return { ...decision, decidedBy: 'local' };
   }
 
   /**
@@ -148,7 +150,7 @@ export class FailurePolicyStore implements SupervisedStore {
     this.#giveBack({ ...request, receipt });
     // A fence may have taken a share for it.
     local.refund(request);
-    return denied;
+    return { ...denied, decidedBy: 'local' };
   }
 
   #policyOf(charge: Charge): StoreErrorPolicy {

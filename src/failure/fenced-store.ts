@@ -30,7 +30,7 @@ export class FencedStore implements RateLimitStore {
       : denialUntilSure(decision, request.charges, memoryAgeMs);
     if (judged.allowed) return decision;
     this.#inner.refund({ ...request, receipt }).catch(() => undefined);
-    return judged;
+    return { ...judged, decidedBy: 'local' };
   }
 
   peek(charges: readonly Charge[]): Promise<Preview> {

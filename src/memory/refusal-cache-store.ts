@@ -127,7 +127,8 @@ export class RefusalCacheStore implements SupervisedStore {
       if (charge.limit === judged.limit)
         refusals.push(refusalOf(charge, reading, leftOf(known.retryAfterMs, passedMs)));
     }
-    return denialBy(refusals, budgets);
+    const denied = denialBy(refusals, budgets);
+    return denied && { ...denied, decidedBy: 'cache' };
   }
 
   #forget(charges: readonly Charge[]): void {

@@ -36,6 +36,8 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
   readonly partitionKey?: boolean;
   /** Whether the body of a refusal is problem details (RFC 9457). @default false */
   readonly problemDetails?: boolean;
+  /** How `RateLimiter.decisions$` tells whose budget it was: by a hash, or as keys have it. @default 'hashed' */
+  readonly decisionIdentities?: 'hashed' | 'plain';
   /** False: nothing is limited (tests, emergencies). @default true */
   readonly enabled?: boolean;
   /**
@@ -65,6 +67,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   headers: true,
   partitionKey: true,
   problemDetails: true,
+  decisionIdentities: true,
   enabled: true,
   guard: true,
 };
@@ -121,6 +124,7 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
   for (const format of headers) oneOf('headers', format, HEADER_FORMATS);
   if (headers.length > 1 && headers.includes('none')) wrong('headers', headers, 'must not mix none with others');
   for (const name of ['partitionKey', 'problemDetails', 'enabled'] as const) oneOf(name, options[name], [true, false]);
+  oneOf('decisionIdentities', options.decisionIdentities, ['hashed', 'plain']);
   oneOf('guard', options.guard, ['global', 'manual']);
   if (options.rules !== undefined && !Array.isArray(options.rules)) {
     wrong('rules', options.rules, 'must be a list of rules');

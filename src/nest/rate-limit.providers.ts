@@ -8,6 +8,8 @@ import type { StoreEvent } from '../core/store-event.ts';
 import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
+import { hashedIdentity, plainIdentity } from './decision-event.ts';
+import { DecisionStream } from './decision-stream.ts';
 import { GuardBinding } from './guard-binding.ts';
 import { headerWriter } from './header-format.ts';
 import { Identifier } from './identity.ts';
@@ -92,14 +94,21 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       ),
   },
   {
+    provide: DecisionStream,
+    inject: [MODULE_OPTIONS],
+    useFactory: ({ decisionIdentities = 'hashed' }: RateLimitModuleOptions) =>
+      new DecisionStream(decisionIdentities === 'plain' ? plainIdentity : hashedIdentity),
+  },
+  {
     provide: RequestLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings],
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings, DecisionStream],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore,
       transport: Transport,
       rules: RuleBook,
       warnings: Warnings,
+      decisions: DecisionStream,
     ) => {
       const settings = identitySettings(options);
       const log = new RuleLog();
@@ -116,6 +125,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         transport,
         charges,
         log,
+        decisions,
         nextId: callIds(),
         headers,
         hasProblemDetails,
@@ -126,15 +136,17 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: RateLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream],
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore | SupervisedStore,
       rules: RuleBook,
       events: StoreEventStream,
+      decisions: DecisionStream,
     ) => {
       const { ipv6Prefix } = identitySettings(options);
-      return new RateLimiter({ store, events, rules, nextId: callIds(), ipv6Prefix, enabled: options.enabled ?? true });
+      const enabled = options.enabled ?? true;
+      return new RateLimiter({ store, events, decisions, rules, nextId: callIds(), ipv6Prefix, enabled });
     },
   },
 ];

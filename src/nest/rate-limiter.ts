@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { MAX_LIMIT, type Charge } from '../core/charge.ts';
+import { MAX_LIMIT } from '../core/charge.ts';
 import type { Allowed, Decision, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
@@ -9,9 +9,12 @@ import type { StoreEvent } from '../core/store-event.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
+import type { DecisionEvent } from './decision-event.ts';
+import type { DecisionStream } from './decision-stream.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
+import type { RuleCharge } from './rule-charges.ts';
 import type { StandaloneRule } from './standalone-rule.ts';
 import type { StoreEventStream } from './store-event-stream.ts';
 import { ruleKey } from './rule-key.ts';
@@ -28,6 +31,7 @@ export interface ConsumeOptions {
 interface Parts {
   readonly store: RateLimitStore | SupervisedStore;
   readonly events: StoreEventStream;
+  readonly decisions: DecisionStream;
   readonly rules: RuleBook;
   readonly nextId: () => string;
   readonly ipv6Prefix: number;
@@ -59,8 +63,18 @@ export class RateLimiter {
    */
   readonly storeEvents$: Observable<StoreEvent>;
 
+  /**
+   * What each rule decided, on requests and in {@link consume}: one event for each rule that admitted the call or, where
+   * it was refused, for each that refused. Completes when the application closes.
+   *
+   * Subscribers are called at once, before the request goes on: they should only count, or put aside. What one throws, or
+   * rejects with, is logged and harms nobody. While nobody subscribes, no event is made.
+   */
+  readonly decisions$: Observable<DecisionEvent>;
+
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.decisions$ = parts.decisions.decisions$;
     this.storeEvents$ = parts.events.from(() => this.health());
   }
 
@@ -71,15 +85,18 @@ export class RateLimiter {
    *   `'allow'` the answer is `Allowed` and knows no budgets
    */
   async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
-    const id = this.#parts.nextId();
-    const charge = this.#charge(rule, identity, options);
-    if (!this.#parts.enabled) return { allowed: true, id, budgets: [] };
-    return unavailableAsException(this.#parts.store.consume({ id, charges: [charge] }));
+    const { nextId, enabled, decisions, store } = this.#parts;
+    const id = nextId();
+    const charged = this.#charged(rule, identity, options);
+    if (!enabled) return { allowed: true, id, budgets: [] };
+    const ask = (): Promise<Decision> => store.consume({ id, charges: [charged.charge] });
+    const { decision } = await unavailableAsException(decisions.observe([charged], ask));
+    return decision;
   }
 
   /** What {@link consume} would answer now. Takes nothing. */
   async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
-    const charge = this.#charge(rule, identity, options);
+    const { charge } = this.#charged(rule, identity, options);
     if (!this.#parts.enabled) return { allowed: true, budgets: [] };
     return unavailableAsException(this.#parts.store.peek([charge]));
   }
@@ -91,7 +108,7 @@ export class RateLimiter {
 
   /** Makes the budget whole. @throws StoreUnavailableError when the store cannot */
   async reset(rule: RuleReference, identity: string): Promise<void> {
-    const charge = this.#charge(rule, identity, {});
+    const { charge } = this.#charged(rule, identity, {});
     if (this.#parts.enabled) await this.#parts.store.reset([charge]);
   }
 
@@ -105,7 +122,7 @@ export class RateLimiter {
     return 'health' in store ? store.health() : { state: 'available', since: this.#startedAt, circuit: 'closed' };
   }
 
-  #charge(reference: RuleReference, identity: string, options: ConsumeOptions): Charge {
+  #charged(reference: RuleReference, identity: string, options: ConsumeOptions): RuleCharge {
     const rule = typeof reference === 'string' ? this.#declared(reference) : this.#given(reference);
     const { windowMs, limit, layout, label, onStoreError, kind, writtenOn } = rule;
     const cost = options.cost ?? rule.cost;
@@ -118,7 +135,8 @@ export class RateLimiter {
     if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
     const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
     const isAlwaysTracked = kind === 'method';
-    return { key, limit, windowMs, cost: parsed.value, layout, rule: label, onStoreError, isAlwaysTracked };
+    const charge = { key, limit, windowMs, cost: parsed.value, layout, rule: label, onStoreError, isAlwaysTracked };
+    return { rule, charge };
   }
 
   #identityValue({ kind, place, label, writtenOn }: Rule, identity: string): string {

@@ -7,6 +7,7 @@ import { describeError, show } from '../core/show.ts';
 import { retryAfterHeader } from '../transports/rate-limit-headers.ts';
 import type { Transport } from '../transports/transport.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
+import type { DecisionStream } from './decision-stream.ts';
 import type { HeaderWriter } from './header-format.ts';
 import { problemDetails } from './problem-details.ts';
 import { RateLimitException } from './rate-limit.exception.ts';
@@ -42,6 +43,7 @@ interface Parts {
   readonly transport: Transport;
   readonly charges: RuleCharges;
   readonly log: RuleLog;
+  readonly decisions: DecisionStream;
   readonly nextId: () => string;
   /** What answers carry besides `Retry-After`. */
   readonly headers: HeaderWriter;
@@ -69,11 +71,12 @@ export class RuleDecider {
       const charged = await this.#parts.charges.of(rules, context, later);
       if (charged.length === 0) return undefined;
       const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
-      const sentAt = performance.now();
-      const decision = await this.#parts.store.consume(request);
+      const { decision, tookMs } = await this.#parts.decisions.observe(charged, () =>
+        this.#parts.store.consume(request),
+      );
       if (!decision.allowed) throw this.#refusal(decision, charged, context);
       this.#parts.transport.publish(context, this.#parts.headers([...earlier, ...decision.budgets]));
-      return { request, decision, tookMs: performance.now() - sentAt };
+      return { request, decision, tookMs };
     } catch (error) {
       const isUnavailable = error instanceof StoreUnavailableError || error instanceof RateLimitUnavailableException;
       if (isUnavailable)

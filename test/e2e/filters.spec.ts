@@ -30,11 +30,13 @@ const controllers = [FilteredController];
 @Catch(RateLimitException)
 class EnvelopeFilter implements ExceptionFilter<RateLimitException> {
   readonly decisions: Denied[] = [];
+  readonly stacks: (string | undefined)[] = [];
 
   constructor(@Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost) {}
 
   catch(exception: RateLimitException, host: ArgumentsHost): void {
     this.decisions.push(exception.decision);
+    this.stacks.push(exception.stack);
     const body = { success: false, errorMsg: exception.message, data: null, total: null };
     this.adapterHost.httpAdapter.reply(host.switchToHttp().getResponse(), body, exception.getStatus());
   }
@@ -51,6 +53,16 @@ class TerseFilter extends RateLimitExceptionFilter {
 describe.each(PLATFORMS)('a filter for refusals on %s', (platform) => {
   const start = useApps();
   const client = from('203.0.113.5');
+
+  it('gets an exception that took no time to record which calls led to it', async () => {
+    const app = await start(platform, {
+      controllers,
+      providers: [EnvelopeFilter, { provide: APP_FILTER, useExisting: EnvelopeFilter }],
+    });
+    await app.statuses(2, '/filtered', client);
+
+    expect(app.app.get(EnvelopeFilter).stacks).toEqual(['RateLimitException: Slow down.']);
+  });
 
   it('answers in the application’s own envelope, with our status and header fields', async () => {
     const app = await start(platform, { controllers, providers: [{ provide: APP_FILTER, useClass: EnvelopeFilter }] });

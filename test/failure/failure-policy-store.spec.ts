@@ -45,7 +45,12 @@ describe('a store that cannot decide', () => {
   it('lets calls through, knowing nothing of their budgets, where the policy allows', async () => {
     const { inner, store } = setUp('allow');
     inner.failure = 'connection';
-    expect(await store.consume({ id: 'a', charges: [charge()] })).toEqual({ allowed: true, id: 'a', budgets: [] });
+    expect(await store.consume({ id: 'a', charges: [charge()] })).toEqual({
+      allowed: true,
+      id: 'a',
+      budgets: [],
+      decidedBy: 'policy',
+    });
     expect(await store.peek([charge()])).toEqual({ allowed: true, budgets: [] });
   });
 

@@ -286,8 +286,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'late charges of calls that this process refused are given back',
     file: 'src/failure/failure-policy-store.ts',
-    find: '    giveBack();\n    return decision;',
-    replace: '    return decision;',
+    find: "    giveBack();\n    return { ...decision, decidedBy: 'local' };",
+    replace: "    return { ...decision, decidedBy: 'local' };",
     tests: receipt,
   },
   {

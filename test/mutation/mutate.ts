@@ -13,6 +13,7 @@ import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
 import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
+import { WATCHING_MUTATIONS } from './watching-mutations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'floodgate-mutant-'));
@@ -62,7 +63,14 @@ async function isNoticed({ file, find, replace, tests }: Mutation): Promise<bool
 
 copyRepository();
 const wanted = process.argv[2] ?? '';
-const ALL = [...STORE_MUTATIONS, ...COMPACT_MUTATIONS, ...REDIS_MUTATIONS, ...FAILURE_MUTATIONS, ...NEST_MUTATIONS];
+const ALL = [
+  ...STORE_MUTATIONS,
+  ...WATCHING_MUTATIONS,
+  ...COMPACT_MUTATIONS,
+  ...REDIS_MUTATIONS,
+  ...FAILURE_MUTATIONS,
+  ...NEST_MUTATIONS,
+];
 const chosen = ALL.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
 let unnoticed = 0;
 try {

@@ -886,9 +886,9 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'what functions take is not taken from the store',
-    file: 'src/nest/rule-decider.ts',
-    find: 'const sentAt = performance.now();',
-    replace: 'const sentAt = 0;',
+    file: 'src/nest/decision-stream.ts',
+    find: 'const askedAt = performance.now();',
+    replace: 'const askedAt = 0;',
     tests: 'test/e2e/slow',
   },
   {

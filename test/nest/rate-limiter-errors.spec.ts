@@ -138,7 +138,12 @@ describe('the limiter service without its store', () => {
   it('admits by policy, and knows no budgets', async () => {
     const limiter = await limiterWith('allow');
 
-    expect(await limiter.consume('sale', '')).toEqual({ allowed: true, id: expect.any(String), budgets: [] });
+    expect(await limiter.consume('sale', '')).toEqual({
+      allowed: true,
+      id: expect.any(String),
+      budgets: [],
+      decidedBy: 'policy',
+    });
     expect(await limiter.peek('sale', '')).toEqual({ allowed: true, budgets: [] });
   });
 

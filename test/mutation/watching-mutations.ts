@@ -1,0 +1,96 @@
+import type { Mutation } from './mutation.ts';
+
+/** Of the stream of decisions, and of what is made of it. */
+export const WATCHING_MUTATIONS: readonly Mutation[] = [
+  {
+    takesAway: 'no event is made while nobody listens',
+    file: 'src/nest/decision-stream.ts',
+    find: 'if (this.#events.observed) this.#tell(eventsOf(',
+    replace: 'this.#tell(eventsOf(',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'failures of the store are told',
+    file: 'src/nest/decision-stream.ts',
+    find: 'if (this.#events.observed && error instanceof StoreUnavailableError) {',
+    replace: 'if (false) {',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'the stream of decisions ends with the application',
+    file: 'src/nest/decision-stream.ts',
+    find: 'this.#events.complete();',
+    replace: '',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'subscribers of decisions are guarded',
+    file: 'src/nest/decision-stream.ts',
+    find: 'new GuardedObservable(this.#events, tellFailedSubscriber)',
+    replace: 'this.#events',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'a refused call has events of the rules that refused only',
+    file: 'src/nest/decision-event.ts',
+    find: 'return allowed || budget ? [',
+    replace: 'return true ? [',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'what was decided in place of the store is told so',
+    file: 'src/nest/decision-event.ts',
+    find: "const isFallback = decidedBy === 'local' || decidedBy === 'policy';",
+    replace: 'const isFallback = false;',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'only admitted calls are near a limit',
+    file: 'src/nest/decision-event.ts',
+    find: "isNearLimit: outcome.endsWith('allowed') && ",
+    replace: 'isNearLimit: ',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'identities are hashed in events',
+    file: 'src/nest/rate-limit.providers.ts',
+    find: "decisionIdentities === 'plain' ? plainIdentity",
+    replace: 'true ? plainIdentity',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'a remembered refusal is told as one',
+    file: 'src/memory/refusal-cache-store.ts',
+    find: "return denied && { ...denied, decidedBy: 'cache' };",
+    replace: 'return denied;',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'calls of the service are told',
+    file: 'src/nest/rate-limiter.ts',
+    find: 'unavailableAsException(decisions.observe([charged], ask))',
+    replace: 'unavailableAsException(decisions.observe([], ask))',
+    tests: 'test/nest/decisions',
+  },
+  {
+    takesAway: 'refusals record no stack',
+    file: 'src/nest/rule-decider.ts',
+    find: 'return withoutStackTrace(() => new RateLimitException(denied, message, body));',
+    replace: 'return new RateLimitException(denied, message, body);',
+    tests: 'test/e2e/filters',
+  },
+  {
+    takesAway: 'later errors have their traces',
+    file: 'src/nest/without-stack-trace.ts',
+    find: 'Error.stackTraceLimit = stackTraceLimit;',
+    replace: '',
+    tests: 'test/nest/without-stack-trace',
+  },
+  {
+    takesAway: 'errors are made where stack traces cannot be switched off',
+    file: 'src/nest/without-stack-trace.ts',
+    find: "if (!Reflect.set(Error, 'stackTraceLimit', 0)) return make();",
+    replace: 'Error.stackTraceLimit = 0;',
+    tests: 'test/nest/without-stack-trace',
+  },
+];
