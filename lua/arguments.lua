@@ -20,6 +20,7 @@ local keys = KEYS     -- of the logs
 local limits, windows, costs = {}, {}, {} -- of the charge on each log; windows in microseconds
 local isCompact = {}  -- whether the charge asks for a compact log
 local isPossible = {} -- whether some waiting makes room for the charge
+local mostLive = {}   -- units in the window with which the charge has room: one of cost 0 takes nothing, but needs one
 local starts = {}     -- the first microsecond of the window that ends now, as text
 local expiries = {}   -- milliseconds from now that an exact log is needed, as text
 
@@ -74,7 +75,8 @@ local function readCharge(i, limit, windowMs, cost, layout, position)
   expiries[i] = string.format('%.0f', windows[i] + extraExpiry)
   windows[i] = windows[i] * 1000
   starts[i] = string.format('%.0f', now - windows[i] + 1)
-  costs[i] = whole(cost, 1, 2 ^ 53)
-  if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 1') end
+  costs[i] = whole(cost, 0, 2 ^ 53)
+  if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 0') end
+  mostLive[i] = limits[i] - math.max(1, costs[i])
   isPossible[i] = costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
 end

@@ -85,7 +85,7 @@ local function refusing()
     renewLater()
   end
 
-  refusals = { repeated = repeated, deny = deny }
+  refusals = { repeated = repeated, deny = deny, renewLater = renewLater }
   return refusals
 end
 

@@ -10,7 +10,7 @@
 -- then, in pairs    the id of a request, and which of the plans is its own (from 1)
 --
 -- Reply: { … for each request, now, began }
---   of a request admitted       1, and for each log remaining
+--   of a request admitted       1, and for each log remaining, and resetAfterMs where the cost is 0
 --   of one admitted before      2, and for each log remaining, resetAfterMs and 0
 --   of one refused              0, and for each log remaining, resetAfterMs and retryAfterMs
 --   of one that failed          the error of its command, as a string; what it took is taken back, and the others are
@@ -24,7 +24,8 @@
 -- Errors: 'ERR floodgate: …' naming the argument, with nothing written; READONLY on a replica.
 --
 -- The first write is a ZADD or a SET, which Redis refuses when it is out of memory; a trim or an expiry before it would
--- switch that check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY.
+-- switch that check off. Refused requests write an expiry, at the end, so that a read-only replica answers READONLY; so
+-- do those that are admitted and take nothing, since every cost is 0.
 
 local EPOCH_MS = 400 * 86400000 -- longer than the longest window
 
@@ -32,7 +33,7 @@ local function judge()
   if readLogs() then return refusing().deny() end
   -- Compact logs come last: they do not know a repetition.
   for i = 1, logs do
-    if not slices[i] then
+    if not slices[i] and costs[i] > 0 then
       if not addEntries(i) then
         takeAllBack()
         return refusing().repeated()
@@ -42,7 +43,7 @@ local function judge()
     end
   end
   for i = 1, logs do
-    if slices[i] then
+    if slices[i] and costs[i] > 0 then
       compact.add(i)
       takenCount = takenCount + 1
       taken[takenCount] = i
@@ -51,7 +52,7 @@ local function judge()
   result[#result + 1] = 1
   for i = 1, logs do
     live[i] = live[i] + costs[i]
-    if not slices[i] then
+    if not slices[i] and costs[i] > 0 then
       -- At most a bounded number of entries that left the window: a log that expired as a whole must not stall the server.
       local stale = redis.call('ZCARD', keys[i]) - live[i]
       if stale > 0 then
@@ -60,8 +61,9 @@ local function judge()
       redis.call('PEXPIRE', keys[i], expiries[i])
     end
     result[#result + 1] = limits[i] - live[i]
+    if costs[i] == 0 then result[#result + 1] = emptyIn(i) end
   end
-  hasAdmitted = true
+  if takenCount > 0 then hasAdmitted = true else refusing().renewLater() end
 end
 
 keyCount = 0
@@ -69,7 +71,8 @@ for r = 1, requestCount do
   local plan = requests[r]
   id = ARGV[firstRequest + 2 * (r - 1)]
   logs, limits, windows, costs = plan.logs, plan.limits, plan.windows, plan.costs
-  isCompact, isPossible, starts, expiries = plan.isCompact, plan.isPossible, plan.starts, plan.expiries
+  isCompact, isPossible, mostLive = plan.isCompact, plan.isPossible, plan.mostLive
+  starts, expiries = plan.starts, plan.expiries
   for i = 1, logs do keys[i] = KEYS[keyCount + i] end
   keyCount = keyCount + logs
   takenCount = 0

@@ -33,14 +33,17 @@ end
 
 local removed = 0
 for i = 1, logs do
-  local members = membersOf(costs[i])
-  local found = redis.pcall('ZREM', keys[i], unpack(members))
-  if type(found) == 'number' then
-    removed = removed + found
-    redis.call('PEXPIRE', keys[i], expiryOf(i))
-  else
-    slices[i] = compactLogs().read(i, found)
-    removed = removed + takeFromCompactLog(i)
+  -- A cost of 0 took nothing.
+  if costs[i] > 0 then
+    local members = membersOf(costs[i])
+    local found = redis.pcall('ZREM', keys[i], unpack(members))
+    if type(found) == 'number' then
+      removed = removed + found
+      redis.call('PEXPIRE', keys[i], expiryOf(i))
+    else
+      slices[i] = compactLogs().read(i, found)
+      removed = removed + takeFromCompactLog(i)
+    end
   end
 end
 return removed

@@ -8,7 +8,7 @@ if not planCount then return wrong('the number of plans', 2, 'at least 1') end
 local plans = {}
 for p = 1, planCount do
   local position = 2 + p
-  limits, windows, costs, isCompact, isPossible, starts, expiries = {}, {}, {}, {}, {}, {}, {}
+  limits, windows, costs, isCompact, isPossible, mostLive, starts, expiries = {}, {}, {}, {}, {}, {}, {}, {}
   local i, text = 0, ARGV[position] or ''
   for limit, windowMs, cost, layout in string.gmatch(text, '(%S+) (%S+) (%S+) (%S+)') do
     i = i + 1
@@ -25,6 +25,7 @@ for p = 1, planCount do
     costs = costs,
     isCompact = isCompact,
     isPossible = isPossible,
+    mostLive = mostLive,
     starts = starts,
     expiries = expiries,
   }

@@ -15,7 +15,7 @@ local function readLogs()
       slices[i], live[i] = log, log.units
       newest[i] = compact.newest(i)
     end
-    if not isPossible[i] or live[i] + costs[i] > limits[i] then full = true end
+    if not isPossible[i] or live[i] > mostLive[i] then full = true end
   end
   return full
 end
@@ -25,6 +25,11 @@ local function leavesIn(i, stamp)
   return math.ceil((stamp + windows[i] - now) / 1000)
 end
 
+-- Milliseconds, rounded up, until the log is empty.
+local function emptyIn(i)
+  return live[i] > 0 and leavesIn(i, newest[i] or stampAt(i, -1)) or 0
+end
+
 -- Appends for each charge remaining, resetAfterMs and retryAfterMs, as its log is at this moment: of a request that is
 -- refused, or would be admitted.
 local function appendReadings(result, isRefused)
@@ -32,13 +37,13 @@ local function appendReadings(result, isRefused)
     local retryAfterMs = 0
     if isRefused and not isPossible[i] then
       retryAfterMs = -1
-    elseif isRefused and live[i] + costs[i] > limits[i] then
+    elseif isRefused and live[i] > mostLive[i] then
       -- Room comes when only so many units are left, so the one before those must leave.
-      local left = limits[i] - costs[i]
+      local left = mostLive[i]
       retryAfterMs = leavesIn(i, slices[i] and compact.stampBefore(i, left) or stampAt(i, -left - 1))
     end
     result[#result + 1] = math.max(0, limits[i] - live[i])
-    result[#result + 1] = live[i] > 0 and leavesIn(i, newest[i] or stampAt(i, -1)) or 0
+    result[#result + 1] = emptyIn(i)
     result[#result + 1] = retryAfterMs
   end
 end

@@ -24,8 +24,8 @@ export interface Charge {
   /** Length of the sliding window, whole milliseconds. */
   readonly windowMs: number;
   /**
-   * Units taken; a whole number from 1. A cost above the limit is always refused, and in the exact layout one above
-   * {@link MAX_EXACT_COST}.
+   * Units taken; a whole number from 0. A cost above the limit is always refused, and in the exact layout one above
+   * {@link MAX_EXACT_COST}. A cost of 0 takes nothing, and is refused while there is no room for one unit.
    */
   readonly cost: number;
   /**
@@ -59,8 +59,8 @@ const CALL_ID = /^[\w-]{1,64}$/;
 /** A year, and a day. */
 const MAX_WINDOW_MS = 366 * 86_400_000;
 
-const isWhole = (value: unknown, most: number): boolean =>
-  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+const isWhole = (value: unknown, most: number, least = 1): boolean =>
+  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 
 /** @throws RateLimitRequestError naming the field and the value; a store never sees a charge that it cannot judge. */
 export function assertCharges(charges: readonly Charge[]): void {
@@ -81,8 +81,8 @@ export function assertCharges(charges: readonly Charge[]): void {
         `windowMs must be whole milliseconds of at most 366 days, got ${String(windowMs)}`,
       );
     }
-    if (!isWhole(cost, Number.MAX_SAFE_INTEGER))
-      throw new RateLimitRequestError(`cost must be 1 or more, got ${String(cost)}`);
+    if (!isWhole(cost, Number.MAX_SAFE_INTEGER, 0))
+      throw new RateLimitRequestError(`cost must be 0 or more, got ${String(cost)}`);
   }
 }
 
@@ -104,6 +104,9 @@ export const maxCostOf = (charge: Pick<Charge, 'limit' | 'layout'>): number =>
 /** Whether some waiting makes room for the charge. */
 export const isAffordable = (charge: Pick<Charge, 'cost' | 'limit' | 'layout'>): boolean =>
   charge.cost <= maxCostOf(charge);
+
+/** The units that the log must have room for: what takes nothing still needs room for one. */
+export const roomFor = ({ cost }: Pick<Charge, 'cost'>): number => Math.max(1, cost);
 
 /** What names a charge's log. */
 export const logName = (charge: Charge): string => `${charge.key}:${charge.windowMs}`;

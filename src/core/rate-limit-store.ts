@@ -34,6 +34,7 @@ export interface RateLimitStore {
    *
    * - Charges on the same log (equal key and window) are merged: the smallest limit, the largest cost.
    * - Refused calls leave no trace.
+   * - A charge of cost 0 takes nothing, and has room while there is room for one unit.
    * - Idempotent on exact logs: an id that was admitted is admitted again, uncharged, while one of its entries lives; a
    *   refused id is decided afresh. A refunded id is not used again. A compact log is charged again.
    */

@@ -1,4 +1,4 @@
-import { isAffordable, type Charge } from './charge.ts';
+import { isAffordable, roomFor, type Charge } from './charge.ts';
 import type { Reading } from './decision.ts';
 import { leavesAfterMs } from './slices.ts';
 import type { WindowLog } from './window-log.ts';
@@ -13,7 +13,7 @@ import type { WindowLog } from './window-log.ts';
  * limit.
  */
 export function readWindow(charge: Charge, log: WindowLog | undefined, now: number): Reading {
-  const { limit, windowMs, cost } = charge;
+  const { limit, windowMs } = charge;
   const horizon = now - windowMs;
   const live = log?.unitsAfter(horizon) ?? 0;
   const reading: Reading = {
@@ -21,12 +21,13 @@ export function readWindow(charge: Charge, log: WindowLog | undefined, now: numb
     resetAfterMs: log && live > 0 ? Math.ceil(log.newestAt - horizon) : 0,
   };
   if (!log || !isAffordable(charge)) return isAffordable(charge) ? reading : { ...reading, refusal: {} };
-  if (live + cost <= limit) return reading;
-  return { ...reading, refusal: { retryAfterMs: Math.ceil(log.timeOfUnit(live + cost - limit, horizon) - horizon) } };
+  const excess = live + roomFor(charge) - limit;
+  if (excess <= 0) return reading;
+  return { ...reading, refusal: { retryAfterMs: Math.ceil(log.timeOfUnit(excess, horizon) - horizon) } };
 }
 
 /** The reading right after the charge was taken, at this moment (whole microseconds). */
-export const afterCharge = (charge: Charge, { remaining }: Reading, now: number): Reading => ({
-  remaining: remaining - charge.cost,
-  resetAfterMs: leavesAfterMs(charge, now),
-});
+export const afterCharge = (charge: Charge, reading: Reading, now: number): Reading =>
+  charge.cost === 0
+    ? reading
+    : { remaining: reading.remaining - charge.cost, resetAfterMs: leavesAfterMs(charge, now) };

@@ -23,7 +23,7 @@ export class FencedStore implements RateLimitStore {
     const decision = await this.#inner.consume(request);
     if (!decision.allowed) return decision;
     const { memoryAgeMs = Infinity, receipt } = decision;
-    const doubtful = request.charges.filter(({ windowMs }) => windowMs > memoryAgeMs);
+    const doubtful = request.charges.filter((charge) => isDoubtful(charge, memoryAgeMs));
     if (doubtful.length === 0) return decision;
     const judged = this.#shares
       ? this.#shares.consume({ id: request.id, charges: doubtful })
@@ -50,12 +50,15 @@ export class FencedStore implements RateLimitStore {
   }
 }
 
+/** What takes nothing exceeds no limit, whatever was forgotten. */
+const isDoubtful = ({ windowMs, cost }: Charge, memoryAgeMs: number): boolean => cost > 0 && windowMs > memoryAgeMs;
+
 /** Until the memory of the store is as old as each window. */
 function denialUntilSure({ budgets }: Allowed, charges: readonly Charge[], memoryAgeMs: number): Denied {
-  const isDoubtful = (i: number): boolean => charges[i]!.windowMs > memoryAgeMs;
-  const fenced = budgets.map((budget, i) => (isDoubtful(i) ? { ...budget, remaining: 0 } : budget));
+  const isFenced = (i: number): boolean => isDoubtful(charges[i]!, memoryAgeMs);
+  const fenced = budgets.map((budget, i) => (isFenced(i) ? { ...budget, remaining: 0 } : budget));
   const refusals = fenced
-    .filter((_, i) => isDoubtful(i))
+    .filter((_, i) => isFenced(i))
     .map((budget) => ({ ...budget, retryAfterMs: Math.ceil(budget.windowMs - memoryAgeMs) }));
   return denialBy(refusals, fenced)!;
 }

@@ -75,7 +75,9 @@ export class LocalFallback {
    * @param memoryAgeMs for how long the store has kept what it was told, where that is known
    */
   confirm(id: string, charges: readonly Charge[], at: number, memoryAgeMs = Infinity): Denied | undefined {
-    const others = this.#isFence ? charges.filter(({ windowMs }) => windowMs <= memoryAgeMs) : charges;
+    const others = this.#isFence
+      ? charges.filter(({ windowMs, cost }) => windowMs <= memoryAgeMs || cost === 0)
+      : charges;
     const decided = this.#decidedHere(others, memoryAgeMs);
     const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided.map(kept) }) : undefined;
     if (decision?.allowed === false) return asAsked(decision, decided);

@@ -43,6 +43,7 @@ export class RecentAdmissions {
   record(charges: readonly Charge[], now: number): boolean {
     let isCounted = true;
     for (const { key, windowMs, cost, isAlwaysTracked = false } of mergeCharges(charges).merged) {
+      if (cost === 0) continue;
       const part = this.#partAt(windowMs, now);
       const known = part?.units.get(key);
       if (part && (known !== undefined || isAlwaysTracked || this.#mayBegin(key, windowMs))) {
@@ -68,6 +69,7 @@ export class RecentAdmissions {
   ): readonly { readonly charge: Charge; readonly part: number }[] {
     return mergeCharges(charges).merged.flatMap((charge) => {
       const { key, windowMs, cost } = charge;
+      if (cost === 0) return [];
       const index = partIndex(windowMs, at);
       const part = this.#partsByWindow.get(windowMs)?.find((other) => other.index === index);
       const name = `${id} ${key}`;

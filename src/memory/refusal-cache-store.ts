@@ -1,4 +1,4 @@
-import { logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { logName, mergeCharges, roomFor, type Charge } from '../core/charge.ts';
 import {
   budgetOf,
   refusalOf,
@@ -21,7 +21,9 @@ const MOST_KNOWN = 10_000;
 const MOST_IN_A_TURN = 1_000;
 
 /** All moments are milliseconds of this process. */
-interface Remembered extends Pick<Refusal, 'limit' | 'cost' | 'remaining' | 'resetAfterMs'> {
+interface Remembered extends Pick<Refusal, 'limit' | 'remaining' | 'resetAfterMs'> {
+  /** Units that there is no room for. */
+  readonly room: number;
   readonly retryAfterMs: number;
   /** Until then, the store would refuse. */
   readonly until: number;
@@ -103,11 +105,12 @@ export class RefusalCacheStore implements SupervisedStore {
       if (retryAfterMs === undefined) continue;
       const name = logName(refused);
       // What was judged is what the charges on one log come to.
-      const { limit, cost } = merged.find((charge) => logName(charge) === name)!;
+      const judged = merged.find((charge) => logName(charge) === name)!;
+      const [limit, room] = [judged.limit, roomFor(judged)];
       const known = this.#known.get(name);
       if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
       const until = askedAt + Math.min(retryAfterMs, LONGEST_MS);
-      this.#set(name, { limit, cost, remaining, resetAfterMs, retryAfterMs, until, receivedAt });
+      this.#set(name, { limit, room, remaining, resetAfterMs, retryAfterMs, until, receivedAt });
     }
   }
 
@@ -120,7 +123,7 @@ export class RefusalCacheStore implements SupervisedStore {
       const known = this.#known.get(logName(judged));
       if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
-      if (known.limit !== judged.limit || known.cost !== judged.cost) continue;
+      if (known.limit !== judged.limit || known.room !== roomFor(judged)) continue;
       const passedMs = now - known.receivedAt;
       const reading = { remaining: known.remaining, resetAfterMs: leftOf(known.resetAfterMs, passedMs) };
       budgets.push(budgetOf(charge, reading));

@@ -64,7 +64,7 @@ export class WindowLogs {
     if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
     const denial = denialOf(charges, ofCharges(readings));
     if (denial) return denial;
-    for (const charge of merged) this.#add(id, charge, now);
+    for (const charge of merged) if (charge.cost > 0) this.#add(id, charge, now);
     const at = micros(now);
     const after = merged.map((charge, i) => afterCharge(charge, readings[i]!, at));
     const isReceiptNeeded = merged.some((charge) => layoutOf(charge) === 'compact');
@@ -91,7 +91,7 @@ export class WindowLogs {
     assertCharges(charges);
     for (const charge of mergeCharges(charges).merged) {
       const log = this.#find(charge);
-      if (!log) continue;
+      if (!log || charge.cost === 0) continue;
       if (log.has(id)) log.remove(id);
       else if (Number(receipt) >= micros(log.createdAt)) {
         log.takeOnce(id, sliceName(sliceAt(Number(receipt), charge.windowMs).number), charge.cost);
@@ -191,7 +191,7 @@ export class WindowLogs {
   }
 
   #assertRoom(charges: readonly Charge[], now: number): void {
-    const isNew = (charge: Charge): boolean => !charge.isAlwaysTracked && !this.#find(charge);
+    const isNew = (charge: Charge): boolean => charge.cost > 0 && !charge.isAlwaysTracked && !this.#find(charge);
     const untracked = new Set(charges.filter(isNew).map(logName));
     if (untracked.size === 0) return;
     if (!this.#fits(untracked.size, now)) throw new StoreFullError(untracked, this.#maxKeys);

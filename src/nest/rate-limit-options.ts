@@ -44,7 +44,11 @@ export interface RateLimitOptions {
   readonly key?: KeyFunction;
   /** What the client is told. @default 'Too many requests, please try again later.' */
   readonly message?: string | ((denied: Denied, context: ExecutionContext) => string);
-  /** Units that one request takes. A static cost above a static limit fails the start. @default 1 */
+  /**
+   * Units that one request takes. A static cost above a static limit fails the start. A cost of 0 takes nothing, and is
+   * refused while the budget is used up.
+   * @default 1
+   */
   readonly cost?: Resolvable<number | string>;
   /**
    * True: each unit is counted by itself, at its own moment, also where the limit is above 128, at 120 bytes a unit. The

@@ -24,7 +24,7 @@ export type RuleReference = string | StandaloneRule;
 
 /** What a call says besides its rule and identity. */
 export interface ConsumeOptions {
-  /** Units taken. @default the rule's cost */
+  /** Units taken; 0 takes nothing, and is refused while there is no room for one. @default the rule's cost */
   readonly cost?: number;
 }
 
@@ -131,7 +131,7 @@ export class RateLimiter {
         `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
       );
     }
-    const parsed = parseWholeNumber(cost, MAX_LIMIT);
+    const parsed = parseWholeNumber(cost, MAX_LIMIT, 0);
     if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
     const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
     const isAlwaysTracked = kind === 'method';

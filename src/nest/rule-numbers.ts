@@ -16,10 +16,10 @@ function parseWindow(value: unknown): Parsed {
 const PARSE: Readonly<Record<NumberOption, (value: unknown) => Parsed>> = {
   window: parseWindow,
   limit: (value) => parseWholeNumber(value, MAX_LIMIT),
-  cost: (value) => parseWholeNumber(value, MAX_LIMIT),
+  cost: (value) => parseWholeNumber(value, MAX_LIMIT, 0),
 };
 /** A cost from a function may be anything that a client can bring about: what is too much is refused, not a fault. */
-const PARSE_RESULT = { ...PARSE, cost: (value: unknown) => parseWholeNumber(value, Number.MAX_SAFE_INTEGER) };
+const PARSE_RESULT = { ...PARSE, cost: (value: unknown) => parseWholeNumber(value, Number.MAX_SAFE_INTEGER, 0) };
 
 type Find = (context: ExecutionContext) => unknown;
 /** One for each function and option, so that rules with the same function are known to have the same value. */

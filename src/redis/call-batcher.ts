@@ -1,4 +1,4 @@
-import { isAffordable, layoutOf, mergeCharges, type Charge } from '../core/charge.ts';
+import { isAffordable, layoutOf, mergeCharges, roomFor, type Charge } from '../core/charge.ts';
 import type { Decision } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest } from '../core/rate-limit-store.ts';
@@ -130,5 +130,5 @@ const workOf = ({ logs }: Asked): number => logs.merged.reduce((work, charge) =>
 
 function workOfCharge(charge: Charge): number {
   const writesEntries = layoutOf(charge) === 'exact' && isAffordable(charge);
-  return writesEntries ? 1 + Math.floor((charge.cost - 1) / ENTRIES_PER_CHARGE) : 1;
+  return writesEntries ? 1 + Math.floor((roomFor(charge) - 1) / ENTRIES_PER_CHARGE) : 1;
 }

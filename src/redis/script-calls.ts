@@ -106,7 +106,9 @@ function decisionOf(
   if (code !== REFUSED && code !== ADMITTED && code !== ADMITTED_BEFORE) throw noDecision();
   const found = logs.merged.map((charge): Reading => {
     if (code !== ADMITTED) return values.reading();
-    return { remaining: values.number(), resetAfterMs: leavesAfterMs(charge, decidedAt) };
+    const remaining = values.number();
+    // What took nothing leaves its log as it was.
+    return { remaining, resetAfterMs: charge.cost === 0 ? values.number() : leavesAfterMs(charge, decidedAt) };
   });
   const { id, charges } = request;
   const readings = readingsOfCharges(charges, logs, found);

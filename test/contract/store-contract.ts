@@ -194,6 +194,60 @@ export function describeStore(name: string, create: CreateStore, layout: LogLayo
       });
     });
 
+    describe('a cost of 0', () => {
+      it('takes nothing, and tells what there is', async () => {
+        const budget = budgetOf({ limit: 2, windowMs: 1_000 });
+        const free = { ...budget, cost: 0 };
+        expect((await consume(free)).budgets).toEqual([{ ...free, remaining: 2, resetAfterMs: 0 }]);
+        await consume(budget);
+        clock.advance(300);
+        for (let i = 0; i < 3; i++) {
+          expect((await consume(free)).budgets).toEqual([{ ...free, remaining: 1, resetAfterMs: 700 }]);
+        }
+        expect((await store.peek([free])).budgets).toEqual([{ ...free, remaining: 1, resetAfterMs: 700 }]);
+      });
+
+      it('is refused while there is no room for one unit, as long as a cost of 1', async () => {
+        const budget = budgetOf({ limit: 2, windowMs: 1_000 });
+        await consume(budget);
+        clock.advance(400);
+        await consume(budget);
+        const dear = await refused(budget);
+        const denied = await refused({ ...budget, cost: 0 });
+        expect(denied.retryAfterMs).toBe(600);
+        expect(denied.retryAfterMs).toBe(dear.retryAfterMs);
+        expect(await store.peek([{ ...budget, cost: 0 }])).toMatchObject({ allowed: false, retryAfterMs: 600 });
+        clock.advance(599);
+        await refused({ ...budget, cost: 0 });
+        clock.advance(1);
+        expect((await consume({ ...budget, cost: 0 })).budgets[0]!.remaining).toBe(1);
+      });
+
+      it('keeps the other charges of its call from being taken, and lets them be taken', async () => {
+        const [gate, budget] = [budgetOf({ limit: 1, windowMs: 5_000 }), budgetOf()];
+        await consume({ ...gate, cost: 0 }, budget);
+        expect([await remaining(gate), await remaining(budget)]).toEqual([1, 2]);
+        await consume(gate);
+        expect((await refused(budget, { ...gate, cost: 0 })).refusedBy).toMatchObject([{ key: gate.key, cost: 0 }]);
+        expect(await remaining(budget)).toBe(2);
+      });
+
+      it('beside another cost on its log is that one', async () => {
+        const budget = budgetOf({ limit: 3, cost: 2 });
+        await consume({ ...budget, cost: 0 }, budget);
+        expect(await remaining(budget)).toBe(1);
+      });
+
+      it('has nothing to give back, and gives nothing of others back', async () => {
+        const [free, budget] = [budgetOf({ cost: 0 }), budgetOf()];
+        await store.refund(await admitted(free, budget));
+        expect([await remaining(free), await remaining(budget)]).toEqual([3, 3]);
+        const call = await admitted(budget);
+        await store.refund({ ...call, charges: [{ ...budget, cost: 0 }] });
+        expect(await remaining(budget)).toBe(2);
+      });
+    });
+
     describe('several budgets', () => {
       it('blames the charge with the smallest limit where charges were merged', async () => {
         const wide = budgetOf({ limit: 9, rule: 'wide' });

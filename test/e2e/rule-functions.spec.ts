@@ -40,7 +40,7 @@ const FAULTY: readonly (readonly [string, RateLimitOptions])[] = [
   ['window is text', { window: gives('soon') }],
   ['window looks like milliseconds', { window: gives(10_000) }],
   ['cost fails', { cost: fails }],
-  ['cost is zero', { cost: gives(0) }],
+  ['cost is negative', { cost: gives(-1) }],
   ['skip fails', { skip: fails }],
   ['skip rejects', { skip: rejects }],
   ['key fails', { key: fails }],

@@ -90,6 +90,24 @@ describe('a fence', () => {
     expect((await consume(short)).allowed).toBe(false);
   });
 
+  it.each([undefined, 2])('lets pass what takes nothing, with %s processes', async (instances) => {
+    const { consume, clock, forget } = setUp(instances);
+    forget();
+    clock.advance(50);
+    const [gate, budget] = [charge({ windowMs: 1_000, limit: 1, cost: 0 }), charge({ windowMs: 50 })];
+    expect((await consume(gate, budget)).allowed).toBe(true);
+  });
+
+  it('keeps closed to what takes nothing what this process knows to be used up', async () => {
+    const { consume, clock, forget, inner } = setUp(1);
+    const gate = charge({ windowMs: 1_600, limit: 1 });
+    await consume(gate);
+    clock.advance(100);
+    forget();
+    await inner.reset([gate]);
+    expect(await consume({ ...gate, cost: 0 })).toMatchObject({ allowed: false, refusedBy: [{ key: gate.key }] });
+  });
+
   it('does not touch refusals of the store', async () => {
     const { admitted, consume, forget } = setUp();
     const budget = charge({ windowMs: 100, limit: 1 });

@@ -247,7 +247,7 @@ describe('a fault of the caller', () => {
   it.each([
     { fault: 'no charges', charges: [] },
     { fault: 'a limit of 0', charges: [charge({ limit: 0 })] },
-    { fault: 'a cost of 0', charges: [charge({ cost: 0 })] },
+    { fault: 'a cost below 0', charges: [charge({ cost: -1 })] },
   ])('is told, not let through: $fault', async ({ charges }) => {
     const { consume } = setUp();
     await expect(consume(...charges)).rejects.toMatchObject({ name: 'RateLimitRequestError' });

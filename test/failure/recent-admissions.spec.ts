@@ -32,6 +32,17 @@ describe('what a store admitted lately', () => {
     expect([unitsOf(recent, budget, START), unitsOf(recent, other, START)]).toEqual([5, 3]);
   });
 
+  it('knows nothing of what took nothing', () => {
+    const recent = new RecentAdmissions();
+    const free = { ...budget, cost: 0 };
+    recent.record([free], START);
+    expect(recent.drain(budget, START)).toEqual([]);
+    recent.record([budget], START);
+    recent.giveBack({ id: 'a', charges: [free] }, START, START);
+    recent.giveBack({ id: 'a', charges: [budget] }, START, START);
+    expect(recent.drain(budget, START)).toEqual([]);
+  });
+
   it('counts equal keys of different windows apart', () => {
     const recent = new RecentAdmissions();
     recent.record([budget, { ...budget, windowMs: 1_000 }], START);

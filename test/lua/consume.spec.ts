@@ -3,7 +3,7 @@ import { useRedis } from '../support/redis.ts';
 import { scriptsOn } from './scripts.ts';
 
 const { client, keyPrefix } = useRedis();
-const { consume, peek, refund, raw } = scriptsOn(client, `${keyPrefix}:epoch`);
+const { consume, consumeAll, peek, refund, raw } = scriptsOn(client, `${keyPrefix}:epoch`);
 
 const T = 1_700_000_000_000_000; // microseconds
 const MS = 1_000;
@@ -61,6 +61,19 @@ describe('consume.lua', () => {
       ],
     ],
     [
+      'takes nothing for a cost of 0, and refuses it while there is no room for one unit',
+      [
+        [0, 0, [1, 3, 0, 0]],
+        [0, 2, [1, 1, 100, 0]],
+        [10, 0, [1, 1, 90, 0]],
+        [20, 1, [1, 0, 100, 0]],
+        [30, 0, [0, 0, 90, 70]],
+        [99.999, 0, [0, 0, 21, 1]],
+        [100, 0, [1, 2, 20, 0]],
+        [100, 2, [1, 0, 100, 0]],
+      ],
+    ],
+    [
       'rounds up to the millisecond',
       [
         [0.25, 3, [1, 0, 100, 0]],
@@ -96,6 +109,38 @@ describe('consume.lua', () => {
     await consume(T + 2, 'b', [key, 3, 100, 1]);
     expect(await client.zscore(key, 'a')).toBe(String(T + 1));
     expect(await client.zscore(key, 'b')).toBe(String(T + 2));
+  });
+
+  it('writes no log for a cost of 0, alone or beside other costs', async () => {
+    const [probed, taken] = [newKey(), newKey()];
+    await consume(T, 'a', [probed, 3, 100, 0]);
+    await consume(T, 'b', [probed, 3, 100, 0], [taken, 3, 100, 1]);
+    await consume(T, 'c', [probed, 3, 100, 0, 'compact'], [taken, 3, 100, 1]);
+    expect(await client.exists(probed)).toBe(0);
+    expect(await client.zcard(taken)).toBe(2);
+  });
+
+  it('takes nothing anywhere when a log is full for a cost of 0', async () => {
+    const [full, open] = [newKey(), newKey()];
+    await consume(T, 'a', [full, 1, 100, 1]);
+    expect(await consume(T, 'b', [open, 5, 100, 1], [full, 1, 100, 0])).toEqual([0, T, 5, 0, 0, 0, 100, 100]);
+    expect(await client.exists(open)).toBe(0);
+  });
+
+  it('repairs a missing expiry in a call that takes nothing, and leaves no log without one', async () => {
+    const key = newKey();
+    await consume(T, 'a', [key, 3, 100, 1]);
+    await client.persist(key);
+    expect((await consume(T, 'b', [key, 3, 100, 0]))[0]).toBe(1);
+    expect(await client.pttl(key)).toBeGreaterThan(0);
+    expect(await client.zrange(key, 0, '-1')).toEqual(['a']);
+  });
+
+  it('begins the epoch with a call that takes nothing, so that its age is told', async () => {
+    const epoch = `${keyPrefix}:free:epoch`;
+    const free = [newKey(), 3, 100, 0] as const;
+    expect((await consumeAll(epoch, T, [['a', free]])).began).toBe(T);
+    expect((await consumeAll(epoch, T + 5, [['b', free]])).began).toBe(T);
   });
 
   it('takes from all logs or from none', async () => {
@@ -264,7 +309,7 @@ describe('consume.lua', () => {
     ['window', ['', 1, '3 0 1 exact', 'a', 1]],
     ['window', ['', 1, '3 1.5 1 exact', 'a', 1]],
     ['cost', ['', 1, '3 100 nan exact', 'a', 1]],
-    ['cost', ['', 1, '3 100 0 exact', 'a', 1]],
+    ['cost', ['', 1, '3 100 -1 exact', 'a', 1]],
     ['id', ['', 1, '3 100 1 exact', '', 1]],
     ['id', ['', 1, '3 100 1 exact', 'a#2', 1]],
     ['id', ['', 1, '3 100 1 exact', 'a'.repeat(65), 1]],
@@ -297,6 +342,8 @@ describe('peek.lua', () => {
     const before = await client.zrange(key, 0, '-1', 'WITHSCORES');
     expect(await peek(T + 40 * MS, [key, 2, 100, 1])).toEqual([1, T + 40 * MS, 1, 60, 0]);
     expect(await peek(T + 40 * MS, [key, 2, 100, 2])).toEqual([0, T + 40 * MS, 1, 60, 60]);
+    expect(await peek(T + 40 * MS, [key, 2, 100, 0])).toEqual([1, T + 40 * MS, 1, 60, 0]);
+    expect(await peek(T + 40 * MS, [key, 1, 100, 0])).toEqual([0, T + 40 * MS, 0, 60, 60]);
     expect(await client.zrange(key, 0, '-1', 'WITHSCORES')).toEqual(before);
   });
 
@@ -305,7 +352,7 @@ describe('peek.lua', () => {
   });
 
   it('names a wrong argument', async () => {
-    await expect(raw('peek', [newKey()], ['', 3, 100, 0, 'exact'])).rejects.toThrow('cost (ARGV[4])');
+    await expect(raw('peek', [newKey()], ['', 3, 100, -1, 'exact'])).rejects.toThrow('cost (ARGV[4])');
   });
 });
 
@@ -317,6 +364,13 @@ describe('refund.lua', () => {
     expect(await refund(T, 'mine', [a, 5, 100, 2], [b, 5, 100, 1])).toBe(3);
     expect(await client.zrange(a, 0, '-1')).toEqual(['other']);
     expect(await client.exists(b)).toBe(0);
+  });
+
+  it('takes out nothing for a cost of 0', async () => {
+    const [a, b] = [newKey(), newKey()];
+    await consume(T, 'mine', [a, 5, 100, 1]);
+    expect(await refund(T, 'mine', [a, 5, 100, 0], [b, 5, 100, 0, 'compact'])).toBe(0);
+    expect(await client.zrange(a, 0, '-1')).toEqual(['mine']);
   });
 
   it('makes no key and no credit', async () => {

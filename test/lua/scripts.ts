@@ -47,9 +47,10 @@ export const scriptsOn = (client: Redis, epochKey: string) => {
     const answers = requests.map(([, ...charges]): ScriptAnswer => {
       const code = reply.shift()!;
       if (typeof code === 'string') return code;
-      const readings = charges.flatMap(([, , windowMs]) =>
-        code === 1 ? [Number(reply.shift()), windowMs, 0] : (reply.splice(0, 3) as number[]),
-      );
+      const readings = charges.flatMap(([, , windowMs, cost]) => {
+        if (code !== 1) return reply.splice(0, 3) as number[];
+        return cost === 0 ? [...(reply.splice(0, 2) as number[]), 0] : [Number(reply.shift()), windowMs, 0];
+      });
       return [Math.min(code, 1), ...readings];
     });
     return { answers, decidedAt, began };

@@ -113,7 +113,7 @@ describe('a unit of one log that has room', () => {
     ['limit', ['', 1, '0 100 1 exact', 'a', 1]],
     ['layout', ['', 1, '3 100 1 large', 'a', 1]],
     ['window', ['', 1, '3 0 1 exact', 'a', 1]],
-    ['cost', ['', 1, '3 100 0 exact', 'a', 1]],
+    ['cost', ['', 1, '3 100 -1 exact', 'a', 1]],
     ['id', ['', 1, '3 100 1 exact', '', 1]],
     ['id', ['', 1, '3 100 1 exact', 'a#2', 1]],
     ['id', ['', 1, '3 100 1 exact', 'a'.repeat(65), 1]],

@@ -46,6 +46,17 @@ describe('a compact log', () => {
       ],
     ],
     [
+      'takes nothing for a cost of 0, and refuses it while there is no room for one unit',
+      [
+        [1, 0, [1, 3]],
+        [5, 2, [1, 1]],
+        [15, 0, [1, 1]],
+        [20, 1, [1, 0]],
+        [30, 0, [0, 0, 990, 980]],
+        [1_010, 0, [1, 2]],
+      ],
+    ],
+    [
       'waits for as many units as the cost needs',
       [
         [10, 2, [1, 1]],

@@ -72,6 +72,14 @@ describe('MemoryStore', () => {
     expect(store.size).toBe(1_000);
   });
 
+  it('decides what takes nothing on keys that it has no room for, and tracks none of them', async () => {
+    const { store, consume } = setUp(1);
+    await consume('known');
+    const free = [charge({ cost: 0 }), charge({ cost: 0, layout: 'compact' })];
+    expect(await store.consume({ id: 'free', charges: free })).toMatchObject({ allowed: true });
+    expect(store.size).toBe(1);
+  });
+
   it('does not track keys that were refused, reset or given back', async () => {
     const { store } = setUp(10);
     await store.consume({ id: 'dear', charges: [charge({ limit: 1, cost: 2 })] });

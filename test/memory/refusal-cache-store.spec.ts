@@ -136,6 +136,15 @@ describe('a refusal', () => {
     expect(inner.asked).toBe(3);
   });
 
+  it('holds for a cost of 0 as for one of 1', async () => {
+    const { inner, consume, budget } = setUp();
+    await consume(budget);
+    await consume({ ...budget, cost: 0 });
+    expect(await consume(budget)).toMatchObject({ allowed: false, refusedBy: [{ cost: 1 }] });
+    expect(await consume({ ...budget, cost: 0 })).toMatchObject({ allowed: false, refusedBy: [{ cost: 0 }] });
+    expect(inner.asked).toBe(2);
+  });
+
   it('refuses a request of which it is one of several charges, and nothing is taken', async () => {
     const { inner, consume, budget } = setUp();
     const other = charge({ limit: 1 });

@@ -216,7 +216,7 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'compact logs are written when no exact log knows the call',
     file: 'lua/consume.lua',
-    find: '    if not slices[i] then\n      if not addEntries(i) then\n        takeAllBack()\n        return refusing().repeated()\n      end\n      takenCount = takenCount + 1\n      taken[takenCount] = i\n    end\n  end\n  for i = 1, logs do\n    if slices[i] then\n      compact.add(i)\n      takenCount = takenCount + 1\n      taken[takenCount] = i\n    end\n  end\n',
+    find: '    if not slices[i] and costs[i] > 0 then\n      if not addEntries(i) then\n        takeAllBack()\n        return refusing().repeated()\n      end\n      takenCount = takenCount + 1\n      taken[takenCount] = i\n    end\n  end\n  for i = 1, logs do\n    if slices[i] and costs[i] > 0 then\n      compact.add(i)\n      takenCount = takenCount + 1\n      taken[takenCount] = i\n    end\n  end\n',
     replace:
       '    if slices[i] then\n      compact.add(i)\n    elseif not addEntries(i) then\n      takenCount = 0\n      return refusing().repeated()\n    end\n    takenCount = takenCount + 1\n    taken[takenCount] = i\n  end\n',
     tests: slices,
@@ -664,7 +664,7 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'who has room is told no retry time',
     file: 'lua/window.lua',
-    find: 'elseif isRefused and live[i] + costs[i] > limits[i] then',
+    find: 'elseif isRefused and live[i] > mostLive[i] then',
     replace: 'elseif isRefused and live[i] > 0 then',
     tests: lua,
   },

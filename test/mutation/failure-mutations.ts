@@ -364,8 +364,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a store that kept its data for a window decides',
     file: 'src/failure/fenced-store.ts',
-    find: '({ windowMs }) => windowMs > memoryAgeMs',
-    replace: '({ windowMs }) => windowMs >= memoryAgeMs',
+    find: 'cost > 0 && windowMs > memoryAgeMs',
+    replace: 'cost > 0 && windowMs >= memoryAgeMs',
     tests: fence,
   },
   {
@@ -385,7 +385,7 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the fence refuses by the windows that it doubts',
     file: 'src/failure/fenced-store.ts',
-    find: '    .filter((_, i) => isDoubtful(i))\n',
+    find: '    .filter((_, i) => isFenced(i))\n',
     replace: '',
     tests: fence,
   },
@@ -691,9 +691,37 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what a fence admitted is not asked for again',
     file: 'src/failure/local-fallback.ts',
-    find: 'this.#isFence ? charges.filter(({ windowMs }) => windowMs <= memoryAgeMs) : charges',
-    replace: 'charges',
+    find: 'windowMs <= memoryAgeMs || cost === 0',
+    replace: 'windowMs <= memoryAgeMs || cost >= 0',
     tests: fence,
+  },
+  {
+    takesAway: 'a fence takes its word for what takes nothing',
+    file: 'src/failure/fenced-store.ts',
+    find: 'cost > 0 && windowMs > memoryAgeMs',
+    replace: 'windowMs > memoryAgeMs',
+    tests: fence,
+  },
+  {
+    takesAway: 'behind a fence, this process refuses what it knows to be used up, to a cost of 0 too',
+    file: 'src/failure/local-fallback.ts',
+    find: ' || cost === 0',
+    replace: '',
+    tests: fence,
+  },
+  {
+    takesAway: 'what takes nothing is not counted',
+    file: 'src/failure/recent-admissions.ts',
+    find: '      if (cost === 0) continue;\n',
+    replace: '',
+    tests: 'test/failure/recent-admissions',
+  },
+  {
+    takesAway: 'what took nothing is not known to have been given back',
+    file: 'src/failure/recent-admissions.ts',
+    find: '      if (cost === 0) return [];\n',
+    replace: '',
+    tests: 'test/failure/recent-admissions',
   },
   {
     takesAway: 'the share that a fence took is given back',

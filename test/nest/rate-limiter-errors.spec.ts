@@ -71,7 +71,7 @@ describe('the limiter service', () => {
     }
   });
 
-  it.each<unknown>([0, -1, 1.5, NaN, 1_000_000_001, 'many', {}])(
+  it.each<unknown>([-1, 1.5, NaN, 1_000_000_001, 'many', {}])(
     'asks for a cost that can be taken, not %j',
     async (cost) => {
       const limiter = await limiterWith();

@@ -92,6 +92,13 @@ describe('a batcher of calls', () => {
     expect(calls.map(({ ids }) => ids.length)).toEqual([64, 64, 2]);
   });
 
+  it('counts a charge that takes nothing as one charge', async () => {
+    const { calls, askMany, turn } = setUp();
+    void askMany('a', 200, 0);
+    await turn();
+    expect(calls[1]!.ids).toHaveLength(64);
+  });
+
   it('lets more calls wait where answers take long, since the server is idle then: four for each millisecond', async () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
     const { calls, askMany, turn } = setUp();

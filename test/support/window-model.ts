@@ -22,8 +22,9 @@ export class WindowModel {
     const isRepeated = (charge: Charge): boolean =>
       layoutOf(charge) === 'exact' && this.#live(charge, now).some((entry) => entry.id === id);
     if (charges.some(isRepeated)) return true;
-    if (!charges.every((charge) => this.#units(charge, now) + charge.cost <= charge.limit)) return false;
+    if (!charges.every((charge) => this.#units(charge, now) + Math.max(1, charge.cost) <= charge.limit)) return false;
     for (const charge of charges) {
+      if (charge.cost === 0) continue;
       this.#entries(charge).push({ id, at: now, stamp: stampOf(charge, now), units: charge.cost });
     }
     return true;
