@@ -45,6 +45,7 @@ export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exc
 export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
 export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
+export { tiers, type TierFunction, type TiersOptions } from './nest/tiers.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { ClusterNode, RedisConnectionOptions } from './redis/connection-options.ts';
 export type { ClientEvent, RedisClient, RedisClusterClient } from './redis/redis-client.ts';

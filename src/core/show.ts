@@ -1,13 +1,15 @@
 const LONGEST = 80;
+/** Messages of errors say what was expected, too. */
+const LONGEST_ERROR = 240;
 
 /** What ends a line, moves a cursor, turns the direction of text, or is half a character. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** A value as messages and logs show it: escaped, on one line, of bounded length. */
-export function show(value: unknown): string {
+export function show(value: unknown, longest = LONGEST): string {
   const text = textOf(value);
   // Cut first, so that half a character at the end is escaped too.
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  const cut = text.length > longest ? `${text.slice(0, longest)}…` : text;
   return cut.replace(UNPRINTABLE, escapeUnits);
 }
 
@@ -29,4 +31,4 @@ const escapeUnits = (character: string): string =>
 
 /** An error, or whatever else was thrown, as logs show it. */
 export const describeError = (error: unknown): string =>
-  error instanceof Error ? show(`${error.name}: ${error.message}`) : show(error);
+  show(error instanceof Error ? `${error.name}: ${error.message}` : error, LONGEST_ERROR);

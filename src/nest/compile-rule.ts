@@ -1,15 +1,11 @@
-import { MAX_EXACT_LIMIT, maxCostOf } from '../core/charge.ts';
 import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
-import {
-  RATE_LIMIT_OPTION_NAMES,
-  RateLimitType,
-  type RateLimitOptions,
-  type Resolvable,
-} from './rate-limit-options.ts';
+import { limitFaults } from './limit-faults.ts';
+import { RATE_LIMIT_OPTION_NAMES, RateLimitType, type RateLimitOptions } from './rate-limit-options.ts';
 import type { Rule, RuleKind } from './rule.ts';
-import { parseNumberOption, type NumberOption } from './rule-numbers.ts';
+import type { NumberOption, RuleNumber } from './rule-number.ts';
+import { parseNumberOption } from './rule-numbers.ts';
 
 /** Where a rule stands. */
 export interface Standing {
@@ -90,23 +86,15 @@ export function compileRule(
   if (options.key !== undefined && options.type !== undefined) {
     wrong('type', options.type, 'excludes key: the identity is one or the other');
   }
-  const number = (option: NumberOption): Resolvable<number> => {
+  const number = (option: NumberOption): RuleNumber => {
     const parsed = parseNumberOption(option, complete[option]);
     if ('value' in parsed) return parsed.value;
-    wrong(option, complete[option], parsed.fault);
+    for (const { what, value, rule } of parsed.faults) wrong(what, value, rule);
     return 1;
   };
   const [windowMs, limit, cost] = [number('window'), number('limit'), number('cost')];
   const layout = complete.exact ? 'exact' : undefined;
-  if (!isFaulty && typeof limit === 'number') {
-    const maxCost = maxCostOf({ limit, layout });
-    if (layout === 'exact' && limit > MAX_EXACT_LIMIT) {
-      wrong('limit', limit, `must not be above ${MAX_EXACT_LIMIT} where exact is true`);
-    } else if (typeof cost === 'number' && cost > maxCost) {
-      const border = maxCost === limit ? `the limit of ${limit}` : `${maxCost} where exact is true`;
-      wrong('cost', cost, `must not be above ${border}: no request would ever be admitted`);
-    }
-  }
+  if (!isFaulty) for (const { what, value, rule } of limitFaults({ limit, cost, layout })) wrong(what, value, rule);
   if (isFaulty) return undefined;
 
   const { key, name, bucket, skip, type, when, message, onStoreError } = complete;
@@ -122,6 +110,7 @@ export function compileRule(
     windowMs,
     limit,
     cost,
+    hasFunctions: [key, skip, windowMs, limit, cost].some((part) => typeof part === 'function'),
     layout,
     key,
     skip,
@@ -135,5 +124,5 @@ export function compileRule(
 export const withoutUndefined = <T extends object>(options: T): Partial<T> =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-const described = (value: Resolvable<number>, format: (value: number) => string): string =>
+const described = (value: RuleNumber, format: (value: number) => string): string =>
   typeof value === 'number' ? format(value) : 'dynamic';

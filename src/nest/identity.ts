@@ -3,6 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { describeError, show } from '../core/show.ts';
 import { clientAddress } from '../transports/client-address.ts';
 import type { Transport } from '../transports/transport.ts';
+import type { Answers } from './answers.ts';
 import type { KeyFunction } from './rate-limit-options.ts';
 import type { Rule, RuleKind } from './rule.ts';
 
@@ -40,17 +41,24 @@ export class Identifier {
     this.#transport = transport;
   }
 
+  /** Whether a function of the module tells who this rule is about. */
+  asksFor({ kind }: Rule): boolean {
+    return kind === 'user' && this.#settings.user !== undefined;
+  }
+
   /**
    * Undefined when the request has no such identity, or not yet. What is found but is no identity, such as the list
    * that a client sent in place of a text, is none either.
    *
+   * @param answers there for `key` rules, and where {@link asksFor} says so
    * @throws MissingAddressError for an IP rule on a request without an address
    */
-  async identify(rule: Rule, context: ExecutionContext): Promise<Identity | undefined> {
+  async identify(rule: Rule, context: ExecutionContext, answers?: Answers): Promise<Identity | undefined> {
     const { kind, place } = rule;
     if (kind === 'method') return { kind, value: place };
     if (kind === 'ip') return { kind, value: this.#address(context) };
-    const value = kind === 'key' ? asIdentity(await rule.key!(context)) : asUserId(await this.#user(context));
+    const value =
+      kind === 'key' ? asIdentity(await answers!.of(rule.key!)) : asUserId(await this.#user(context, answers));
     return value === undefined ? undefined : { kind, value };
   }
 
@@ -76,8 +84,8 @@ export class Identifier {
     }
   }
 
-  #user(context: ExecutionContext): unknown {
-    if (this.#settings.user) return this.#settings.user(context);
+  #user(context: ExecutionContext, answers: Answers | undefined): unknown {
+    if (this.#settings.user) return answers!.of(this.#settings.user);
     const user = this.#transport.userOf(context);
     if (typeof user !== 'object' || user === null) return undefined;
     const { id, sub, userId } = user as Record<string, unknown>;

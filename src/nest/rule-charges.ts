@@ -1,6 +1,7 @@
 import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
 import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
+import { Answers } from './answers.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
@@ -38,23 +39,26 @@ export class RuleCharges {
    */
   async of(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<readonly RuleCharge[]> {
     const found: RuleCharge[] = [];
+    let answers: Answers | undefined;
     for (const rule of rules) {
       const mayWait = later !== undefined && rule.when === undefined;
-      const judged = await this.#judge(rule, context, mayWait);
+      if (rule.hasFunctions || this.#identifier.asksFor(rule)) answers ??= new Answers(context);
+      const judged = await this.#judge(rule, context, mayWait, answers);
       if (judged === 'later') later!.push(rule);
       else if (judged !== 'not applicable') found.push(judged);
     }
     return found;
   }
 
-  async #judge(rule: Rule, context: ExecutionContext, mayWait: boolean): Promise<Judged> {
+  /** @param answers there if the rule or its identity has functions to be asked */
+  async #judge(rule: Rule, context: ExecutionContext, mayWait: boolean, answers: Answers | undefined): Promise<Judged> {
     let identity: Identity | undefined;
     try {
-      if (rule.skip && (await rule.skip(context))) return 'not applicable';
-      identity = await this.#identifier.identify(rule, context);
+      if (rule.skip && (await answers!.of(rule.skip))) return 'not applicable';
+      identity = await this.#identifier.identify(rule, context, answers);
       if (rule.kind === 'user') this.#watch.user(rule, identity !== undefined);
       if (!identity && !mayWait && this.#anonymous === 'ip') identity = this.#identifier.anonymous(rule, context);
-      if (identity) return { rule, charge: await this.#charge(rule, identity, context) };
+      if (identity) return { rule, charge: await this.#charge(rule, identity, answers) };
     } catch (error) {
       // Before the guards, a function may fail for want of what they find (`request.user.tenant`).
       if (mayWait) return 'later';
@@ -65,14 +69,14 @@ export class RuleCharges {
     return 'not applicable';
   }
 
-  async #charge(rule: Rule, identity: Identity, context: ExecutionContext): Promise<Charge> {
+  async #charge(rule: Rule, identity: Identity, answers: Answers | undefined): Promise<Charge> {
     const { label, onStoreError, layout } = rule;
     const [limit, windowMs, cost] = [rule.limit, rule.windowMs, rule.cost];
     const charge: Charge = {
       key: ruleKey(rule, identity),
-      limit: typeof limit === 'function' ? await limit(context) : limit,
-      windowMs: typeof windowMs === 'function' ? await windowMs(context) : windowMs,
-      cost: typeof cost === 'function' ? await cost(context) : cost,
+      limit: typeof limit === 'function' ? await limit(answers!) : limit,
+      windowMs: typeof windowMs === 'function' ? await windowMs(answers!) : windowMs,
+      cost: typeof cost === 'function' ? await cost(answers!) : cost,
       layout,
       rule: label,
       onStoreError,

@@ -1,7 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { LogLayout } from '../core/charge.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
-import type { KeyFunction, RateLimitMoment, RateLimitOptions, Resolvable } from './rate-limit-options.ts';
+import type { KeyFunction, RateLimitMoment, RateLimitOptions } from './rate-limit-options.ts';
+import type { RuleNumber } from './rule-number.ts';
 
 /** What tells apart those who get a budget each. */
 export type RuleKind = 'method' | 'ip' | 'user' | 'key';
@@ -20,9 +21,11 @@ export interface Rule {
   readonly isBucket: boolean;
   /** What keys say besides, when the rule has a name and no bucket. */
   readonly suffix: string;
-  readonly windowMs: Resolvable<number>;
-  readonly limit: Resolvable<number>;
-  readonly cost: Resolvable<number>;
+  readonly windowMs: RuleNumber;
+  readonly limit: RuleNumber;
+  readonly cost: RuleNumber;
+  /** Whether there is a function to be asked for each request. */
+  readonly hasFunctions: boolean;
   /** Undefined where it goes by the limit. */
   readonly layout: LogLayout | undefined;
   readonly key: KeyFunction | undefined;

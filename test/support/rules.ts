@@ -13,6 +13,7 @@ export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   windowMs: 10_000,
   limit: 20,
   cost: 1,
+  hasFunctions: false,
   key: undefined,
   skip: undefined,
   message: 'Too many requests.',
