@@ -6,7 +6,9 @@ const LONGEST_ERROR = 240;
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** A value as messages and logs show it: escaped, on one line, of bounded length. */
-export function show(value: unknown, longest = LONGEST): string {
+export const show = (value: unknown): string => shown(value, LONGEST);
+
+function shown(value: unknown, longest: number): string {
   const text = textOf(value);
   // Cut first, so that half a character at the end is escaped too.
   const cut = text.length > longest ? `${text.slice(0, longest)}…` : text;
@@ -31,4 +33,4 @@ const escapeUnits = (character: string): string =>
 
 /** An error, or whatever else was thrown, as logs show it. */
 export const describeError = (error: unknown): string =>
-  show(error instanceof Error ? `${error.name}: ${error.message}` : error, LONGEST_ERROR);
+  shown(error instanceof Error ? `${error.name}: ${error.message}` : error, LONGEST_ERROR);
