@@ -95,7 +95,8 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: DecisionStream,
-    inject: [MODULE_OPTIONS],
+    // The rule book comes first: it says what is wrong with the options.
+    inject: [MODULE_OPTIONS, RuleBook],
     useFactory: ({ decisionIdentities = 'hashed' }: RateLimitModuleOptions) =>
       new DecisionStream(decisionIdentities === 'plain' ? plainIdentity : hashedIdentity),
   },
