@@ -42,7 +42,10 @@ export {
 } from './nest/rate-limit-options.ts';
 export type { QuotaExceededProblem } from './nest/problem-details.ts';
 export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
-export { RateLimiter, type ConsumeOptions, type RuleReference } from './nest/rate-limiter.ts';
+export type { AcquireOptions, ConsumeOptions } from './nest/acquire-options.ts';
+export type { Granted } from './nest/consume-up-to.ts';
+export { RateLimiter } from './nest/rate-limiter.ts';
+export type { RuleReference } from './nest/reference-charges.ts';
 export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { tiers, type TierFunction, type TiersOptions } from './nest/tiers.ts';

@@ -28,7 +28,11 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   failure: { folders: ['core', 'memory'], packages: [] },
   redis: { folders: ['core'], packages: ['ioredis', 'node:crypto'] },
   transports: { folders: ['core'], packages: ['@nestjs/common', 'ipaddr.js'] },
-  nest: { folders: ['core', 'transports'], packages: ['@nestjs/common', '@nestjs/core', 'node:crypto', 'rxjs'] },
+  waiting: { folders: ['core'], packages: [] },
+  nest: {
+    folders: ['core', 'transports', 'waiting'],
+    packages: ['@nestjs/common', '@nestjs/core', 'node:crypto', 'rxjs'],
+  },
   terminus: { folders: ['core', 'nest'], packages: ['@nestjs/common', '@nestjs/terminus'] },
   '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
 };

@@ -27,7 +27,10 @@ export interface DecisionEvent {
   readonly remaining: number | undefined;
   /** Whether the call was admitted with a fifth of the limit left, or less. */
   readonly isNearLimit: boolean;
-  /** Milliseconds that the decision took; rules that are decided together take them together. */
+  /**
+   * Milliseconds that the decision took; rules that are decided together take them together. Of a call that waits for
+   * its turn, with the wait.
+   */
   readonly latencyMs: number;
   /**
    * Whose budget it is: equal for equal identities. The first 16 characters of a hash in base64url, unless the module has

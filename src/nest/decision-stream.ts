@@ -9,8 +9,8 @@ import type { RuleCharge } from './rule-charges.ts';
 
 const logger = new Logger('RateLimit');
 
-interface TimedDecision {
-  readonly decision: Decision;
+interface TimedDecision<Of extends Decision> {
+  readonly decision: Of;
   /** Milliseconds. */
   readonly tookMs: number;
 }
@@ -28,7 +28,10 @@ export class DecisionStream implements OnApplicationShutdown {
   }
 
   /** Asks for a decision, and tells of it; what cannot be decided is told of and thrown. */
-  async observe(charged: readonly RuleCharge[], ask: () => Promise<Decision>): Promise<TimedDecision> {
+  async observe<Of extends Decision>(
+    charged: readonly RuleCharge[],
+    ask: () => Promise<Of>,
+  ): Promise<TimedDecision<Of>> {
     const askedAt = performance.now();
     try {
       const decision = await ask();

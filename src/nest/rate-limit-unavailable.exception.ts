@@ -2,7 +2,11 @@ import { HttpException, HttpStatus } from '@nestjs/common';
 
 /** A limit could not be judged, and the rule's policy for that is `'deny'`: status 503, never 429. */
 export class RateLimitUnavailableException extends HttpException {
-  constructor(cause: unknown) {
+  /**
+   * @param cause what was in the way
+   * @param message for the application; clients are told to try again shortly
+   */
+  constructor(cause: unknown, message?: string) {
     super(
       {
         statusCode: HttpStatus.SERVICE_UNAVAILABLE,
@@ -12,5 +16,6 @@ export class RateLimitUnavailableException extends HttpException {
       HttpStatus.SERVICE_UNAVAILABLE,
       { cause },
     );
+    if (message !== undefined) this.message = message;
   }
 }

@@ -6,15 +6,18 @@ import {
   type DynamicModule,
   type NestModule,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import type { Transport } from '../transports/transport.ts';
+import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { GuardBinding } from './guard-binding.ts';
 import type { RateLimitModuleOptions, RateLimitOptionsFactory } from './module-options.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
 import { rateLimitProviders } from './rate-limit.providers.ts';
+import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
@@ -36,19 +39,21 @@ export type RateLimitModuleAsyncOptions = typeof ASYNC_OPTIONS_TYPE;
 @Module({})
 export class RateLimitModule
   extends ConfigurableModuleClass
-  implements NestModule, OnModuleInit, OnApplicationShutdown
+  implements NestModule, OnModuleInit, OnModuleDestroy, OnApplicationShutdown
 {
   readonly #store: RateLimitStore;
   readonly #transport: Transport;
   readonly #binding: GuardBinding;
+  readonly #waiting: WaitingCalls;
 
   constructor(
     @Optional() @Inject(RATE_LIMIT_STORE) store: RateLimitStore | undefined,
     @Optional() @Inject(TRANSPORT) transport: Transport | undefined,
     @Optional() @Inject(GuardBinding) binding: GuardBinding | undefined,
+    @Optional() @Inject(WaitingCalls) waiting: WaitingCalls | undefined,
   ) {
     super();
-    if (!store || !transport || !binding) {
+    if (!store || !transport || !binding || !waiting) {
       throw new Error(
         'RateLimitModule must be imported as RateLimitModule.forRoot(…) or forRootAsync(…), not as the bare class',
       );
@@ -56,6 +61,7 @@ export class RateLimitModule
     this.#store = store;
     this.#transport = transport;
     this.#binding = binding;
+    this.#waiting = waiting;
   }
 
   /**
@@ -80,6 +86,12 @@ export class RateLimitModule
   /** Begins to listen to what the transport tells. */
   onModuleInit(): void {
     this.#transport.start();
+  }
+
+  /** Before the HTTP server waits for the requests that are under way, among which may be some that wait here. */
+  async onModuleDestroy(): Promise<void> {
+    const message = 'The application closed while a call waited for its turn';
+    await this.#waiting.end(new RateLimitUnavailableException(undefined, message));
   }
 
   /** Later than the last request: Nest calls this when the HTTP server has closed. */

@@ -8,6 +8,7 @@ import type { StoreEvent } from '../core/store-event.ts';
 import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
+import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { hashedIdentity, plainIdentity } from './decision-event.ts';
 import { DecisionStream } from './decision-stream.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -16,6 +17,7 @@ import { Identifier } from './identity.ts';
 import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
 import { RateLimiter } from './rate-limiter.ts';
+import { ReferenceCharges } from './reference-charges.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { RootModuleCheck } from './root-module-check.ts';
 import { RuleBook } from './rule-book.ts';
@@ -136,18 +138,24 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     },
   },
   {
+    provide: WaitingCalls,
+    inject: [RATE_LIMIT_STORE],
+    useFactory: (store: RateLimitStore) => new WaitingCalls({ store, nextId: callIds() }),
+  },
+  {
     provide: RateLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream],
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream, WaitingCalls],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore | SupervisedStore,
       rules: RuleBook,
       events: StoreEventStream,
       decisions: DecisionStream,
+      waiting: WaitingCalls,
     ) => {
-      const { ipv6Prefix } = identitySettings(options);
-      const enabled = options.enabled ?? true;
-      return new RateLimiter({ store, events, decisions, rules, nextId: callIds(), ipv6Prefix, enabled });
+      const charges = new ReferenceCharges(rules, identitySettings(options).ipv6Prefix);
+      const { enabled = true } = options;
+      return new RateLimiter({ store, events, decisions, charges, waiting, nextId: callIds(), enabled });
     },
   },
 ];

@@ -1,40 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { MAX_LIMIT } from '../core/charge.ts';
-import type { Allowed, Decision, Preview } from '../core/decision.ts';
+import type { Allowed, Decision, Denied, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { show } from '../core/show.ts';
 import type { StoreEvent } from '../core/store-event.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
-import { parseWholeNumber } from '../core/whole-number.ts';
-import { clientAddress } from '../transports/client-address.ts';
+import type { WaitingCalls } from '../waiting/waiting-calls.ts';
+import { patienceOf, type AcquireOptions, type ConsumeOptions } from './acquire-options.ts';
+import { consumeUpTo, type Granted } from './consume-up-to.ts';
 import type { DecisionEvent } from './decision-event.ts';
 import type { DecisionStream } from './decision-stream.ts';
+import { RateLimitException } from './rate-limit.exception.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
-import type { Rule } from './rule.ts';
-import type { RuleBook } from './rule-book.ts';
+import type { ReferenceCharges, RuleReference } from './reference-charges.ts';
 import type { RuleCharge } from './rule-charges.ts';
-import type { StandaloneRule } from './standalone-rule.ts';
 import type { StoreEventStream } from './store-event-stream.ts';
-import { ruleKey } from './rule-key.ts';
-
-/** A declared rule by its name, or a rule of its own with a name or a bucket. */
-export type RuleReference = string | StandaloneRule;
-
-/** What a call says besides its rule and identity. */
-export interface ConsumeOptions {
-  /** Units taken; 0 takes nothing, and is refused while there is no room for one. @default the rule's cost */
-  readonly cost?: number;
-}
+import { withoutStackTrace } from './without-stack-trace.ts';
 
 interface Parts {
   readonly store: RateLimitStore | SupervisedStore;
   readonly events: StoreEventStream;
   readonly decisions: DecisionStream;
-  readonly rules: RuleBook;
+  readonly charges: ReferenceCharges;
+  readonly waiting: WaitingCalls;
   readonly nextId: () => string;
-  readonly ipv6Prefix: number;
   readonly enabled: boolean;
 }
 
@@ -48,7 +37,6 @@ interface Parts {
 @Injectable()
 export class RateLimiter {
   readonly #parts: Parts;
-  readonly #standalone = new WeakMap<StandaloneRule, Rule>();
   readonly #startedAt = Date.now();
 
   /**
@@ -87,16 +75,78 @@ export class RateLimiter {
   async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
     const { nextId, enabled, decisions, store } = this.#parts;
     const id = nextId();
-    const charged = this.#charged(rule, identity, options);
+    const charged = this.#charged(rule, identity, options.cost);
     if (!enabled) return { allowed: true, id, budgets: [] };
     const ask = (): Promise<Decision> => store.consume({ id, charges: [charged.charge] });
     const { decision } = await unavailableAsException(decisions.observe([charged], ask));
     return decision;
   }
 
+  /**
+   * Takes from the budget as soon as it has room, first come first served among the calls of this process that wait
+   * for it. Between processes, and with {@link consume}, whoever asks first gets it. Redis is not polled: who waits asks
+   * at the moment that a refusal told, and up to 1 % of the window (100 ms at most) later, so that processes come one
+   * after another.
+   *
+   * `Denied` as soon as it is clear that the turn comes later than `maxWait`, if nobody gives anything back, or when
+   * `maxQueued` wait already; `retryAfterMs` then is the earliest moment of this call's turn. A call that waits keeps the
+   * process alive.
+   *
+   * @throws the signal's reason when it is aborted; what was taken for the call meanwhile is given back
+   * @throws RateLimitUnavailableException as `consume`, and when the application closes
+   */
+  async acquire(rule: RuleReference, identity: string, options: AcquireOptions = {}): Promise<Decision> {
+    const { nextId, enabled, decisions, waiting } = this.#parts;
+    const patience = patienceOf(options);
+    const charged = this.#charged(rule, identity, options.cost);
+    patience.signal?.throwIfAborted();
+    if (!enabled) return { allowed: true, id: nextId(), budgets: [] };
+    const wait = (): Promise<Decision> => waiting.acquire(charged.charge, patience);
+    const { decision } = await unavailableAsException(decisions.observe([charged], wait));
+    return decision;
+  }
+
+  /**
+   * Waits as {@link acquire} does, then calls the function and gives its result. What was taken stays taken when the
+   * function fails.
+   *
+   * @throws RateLimitException when denied, without a call of the function; and what `acquire` and the function throw
+   */
+  async schedule<T>(
+    rule: RuleReference,
+    identity: string,
+    call: () => T | Promise<T>,
+    options: AcquireOptions = {},
+  ): Promise<T> {
+    const decision = await this.acquire(rule, identity, options);
+    if (decision.allowed) return call();
+    throw withoutStackTrace(() => new RateLimitException(decision, this.#parts.charges.messageOf(rule)));
+  }
+
+  /**
+   * Takes as many of so many units as there is room for at that moment, at least one: `granted` says how many. `Denied`
+   * when there is no room for one, until `retryAfterMs`. One call takes at most the limit, and 128 with `exact: true`.
+   *
+   * @throws RateLimitUnavailableException as `consume`
+   */
+  async consumeUpTo(rule: RuleReference, identity: string, units: number): Promise<Granted | Denied> {
+    const { nextId, enabled, decisions, store } = this.#parts;
+    const charged = { ...this.#charged(rule, identity, units) };
+    const { charge } = charged;
+    if (charge.cost === 0) throw new TypeError('RateLimiter: units to take must be 1 or more, got 0');
+    if (!enabled) return { allowed: true, id: nextId(), budgets: [], granted: charge.cost };
+    const take = async (): Promise<Granted | Denied> => {
+      const decision = await consumeUpTo(store, charge, nextId);
+      charged.charge = { ...charge, cost: decision.allowed ? decision.granted : 1 };
+      return decision;
+    };
+    const { decision } = await unavailableAsException(decisions.observe([charged], take));
+    return decision;
+  }
+
   /** What {@link consume} would answer now. Takes nothing. */
   async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
-    const { charge } = this.#charged(rule, identity, options);
+    const { charge } = this.#charged(rule, identity, options.cost);
     if (!this.#parts.enabled) return { allowed: true, budgets: [] };
     return unavailableAsException(this.#parts.store.peek([charge]));
   }
@@ -108,7 +158,7 @@ export class RateLimiter {
 
   /** Makes the budget whole. @throws StoreUnavailableError when the store cannot */
   async reset(rule: RuleReference, identity: string): Promise<void> {
-    const { charge } = this.#charged(rule, identity, {});
+    const { charge } = this.#charged(rule, identity);
     if (this.#parts.enabled) await this.#parts.store.reset([charge]);
   }
 
@@ -122,51 +172,9 @@ export class RateLimiter {
     return 'health' in store ? store.health() : { state: 'available', since: this.#startedAt, circuit: 'closed' };
   }
 
-  #charged(reference: RuleReference, identity: string, options: ConsumeOptions): RuleCharge {
-    const rule = typeof reference === 'string' ? this.#declared(reference) : this.#given(reference);
-    const { windowMs, limit, layout, label, onStoreError, kind, writtenOn } = rule;
-    const cost = options.cost ?? rule.cost;
-    if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
-      throw new TypeError(
-        `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
-      );
-    }
-    const parsed = parseWholeNumber(cost, MAX_LIMIT, 0);
-    if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
-    const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
-    const isAlwaysTracked = kind === 'method';
-    const charge = { key, limit, windowMs, cost: parsed.value, layout, rule: label, onStoreError, isAlwaysTracked };
-    return { rule, charge };
-  }
-
-  #identityValue({ kind, place, label, writtenOn }: Rule, identity: string): string {
-    if (kind === 'method') return place;
-    if (typeof identity !== 'string' || identity === '') {
-      throw new TypeError(
-        `${writtenOn} (${label}): identity must be a string that is not empty, got ${show(identity)}`,
-      );
-    }
-    return kind === 'ip' ? clientAddress(identity, this.#parts.ipv6Prefix) : identity;
-  }
-
-  #declared(name: string): Rule {
-    const [rule, ...others] = this.#parts.rules.named(name);
-    if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
-    const isSame = (other: Rule): boolean =>
-      (['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout'] as const).every(
-        (part) => other[part] === rule[part],
-      );
-    if (!others.every(isSame))
-      throw new TypeError(
-        `several rules are named ${show(name)}, which differ: give those that share a budget one bucket, and one limit`,
-      );
-    return rule;
-  }
-
-  #given(options: StandaloneRule): Rule {
-    let rule = this.#standalone.get(options);
-    if (!rule) this.#standalone.set(options, (rule = this.#parts.rules.standalone(options)));
-    return rule;
+  #charged(reference: RuleReference, identity: string, cost?: number): RuleCharge {
+    const { charges } = this.#parts;
+    return charges.of(charges.ruleOf(reference), identity, cost);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
 import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
+import { WAITING_MUTATIONS } from './waiting-mutations.ts';
 import { WATCHING_MUTATIONS } from './watching-mutations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -66,6 +67,7 @@ const wanted = process.argv[2] ?? '';
 const ALL = [
   ...STORE_MUTATIONS,
   ...WATCHING_MUTATIONS,
+  ...WAITING_MUTATIONS,
   ...COMPACT_MUTATIONS,
   ...REDIS_MUTATIONS,
   ...FAILURE_MUTATIONS,

@@ -585,8 +585,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'the limiter service spells addresses as routes do',
-    file: 'src/nest/rate-limiter.ts',
-    find: "kind === 'ip' ? clientAddress(identity, this.#parts.ipv6Prefix) : identity",
+    file: 'src/nest/reference-charges.ts',
+    find: "kind === 'ip' ? clientAddress(identity, this.#ipv6Prefix) : identity",
     replace: 'identity',
     tests: 'test/nest/rate-limiter',
   },
@@ -600,13 +600,13 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the limiter service takes the cost that it is given',
     file: 'src/nest/rate-limiter.ts',
-    find: 'options.cost ?? rule.cost',
-    replace: 'rule.cost',
+    find: 'charges.of(charges.ruleOf(reference), identity, cost)',
+    replace: 'charges.of(charges.ruleOf(reference), identity)',
     tests: 'test/nest/rate-limiter',
   },
   {
     takesAway: 'a name of several budgets is no reference',
-    file: 'src/nest/rate-limiter.ts',
+    file: 'src/nest/reference-charges.ts',
     find: 'if (!others.every(isSame))',
     replace: 'if (!others.every(isSame) && name === undefined)',
     tests: 'test/nest/rate-limiter',
