@@ -28,6 +28,7 @@ export type { DecisionEvent, DecisionOutcome } from './nest/decision-event.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
+export type { Outcome, OutcomeCount } from './nest/outcome.ts';
 export { RateLimit } from './nest/rate-limit.decorator.ts';
 export { RateLimitExceptionFilter } from './nest/rate-limit-exception.filter.ts';
 export { RateLimitException, type RateLimitExceptionBody } from './nest/rate-limit.exception.ts';

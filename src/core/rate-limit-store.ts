@@ -11,11 +11,11 @@ export interface ConsumeRequest {
   readonly withinMs?: number;
 }
 
-/** One call whose charges are given back. */
+/** One call of which charges are given back. */
 export interface RefundRequest {
   /** The call to give back. */
   readonly id: string;
-  /** As they were charged. */
+  /** As they were charged; all of the call, or some: then all that the call charged on their logs. */
   readonly charges: readonly Charge[];
   /** The receipt of the decision; absent when the decision never arrived: then only exact logs give anything back. */
   readonly receipt?: string | undefined;

@@ -2,6 +2,7 @@ import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
 import { limitFaults } from './limit-faults.ts';
+import { layoutFor } from './outcome.ts';
 import { RATE_LIMIT_OPTION_NAMES, RateLimitType, type RateLimitOptions } from './rate-limit-options.ts';
 import type { Rule, RuleKind } from './rule.ts';
 import type { NumberOption, RuleNumber } from './rule-number.ts';
@@ -15,12 +16,13 @@ export interface Standing {
   readonly place: string;
 }
 
-type Defaulted = 'window' | 'limit' | 'cost' | 'type' | 'message' | 'onStoreError';
+type Defaulted = 'window' | 'limit' | 'cost' | 'count' | 'type' | 'message' | 'onStoreError';
 
 export const RULE_DEFAULTS = {
   window: 10,
   limit: 20,
   cost: 1,
+  count: 'all',
   type: 'METHOD',
   message: 'Too many requests, please try again later.',
   onStoreError: 'local',
@@ -50,6 +52,10 @@ const FAULT_IN: Readonly<
     value === 'beforeGuards' || value === 'afterGuards' ? undefined : "must be 'beforeGuards' or 'afterGuards'",
   key: functionFault,
   skip: functionFault,
+  count: (value) =>
+    typeof value === 'function' || value === 'all' || value === 'failed' || value === 'succeeded'
+      ? undefined
+      : "must be 'all', 'failed', 'succeeded' or a function of the outcome",
   exact: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   name: nameFault,
   bucket: nameFault,
@@ -97,7 +103,7 @@ export function compileRule(
   if (!isFaulty) for (const { what, value, rule } of limitFaults({ limit, cost, layout })) wrong(what, value, rule);
   if (isFaulty) return undefined;
 
-  const { key, name, bucket, skip, type, when, message, onStoreError } = complete;
+  const { key, name, bucket, skip, type, when, count, message, onStoreError } = complete;
   const kind: RuleKind = key ? 'key' : KIND_OF_TYPE[type!];
   return {
     writtenOn,
@@ -111,7 +117,8 @@ export function compileRule(
     limit,
     cost,
     hasFunctions: [key, skip, windowMs, limit, cost].some((part) => typeof part === 'function'),
-    layout,
+    layout: layout ?? layoutFor(count!, limit, cost),
+    count: count!,
     key,
     skip,
     message: message!,

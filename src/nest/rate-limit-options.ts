@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
 import type { Denied } from '../core/decision.ts';
 import type { Duration } from '../core/duration.ts';
+import type { OutcomeCount } from './outcome.ts';
 
 /** Who shares a budget. */
 export const RateLimitType = {
@@ -56,6 +57,13 @@ export interface RateLimitOptions {
    * @default false
    */
   readonly exact?: boolean;
+  /**
+   * Which requests count, by how they ended. All are charged at once, so that no number of them slips through
+   * together; those that do not count are given back when their outcome is known. Where it never is (a stream that
+   * broke off), the charge stays.
+   * @default 'all'
+   */
+  readonly count?: OutcomeCount;
   /** The rule's stable name, part of its key: for `@SkipRateLimit('name')` and {@link RateLimiter}. */
   readonly name?: string;
   /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
@@ -77,6 +85,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
   message: true,
   cost: true,
   exact: true,
+  count: true,
   name: true,
   bucket: true,
   skip: true,

@@ -14,6 +14,7 @@ import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import type { Transport } from '../transports/transport.ts';
 import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { GuardBinding } from './guard-binding.ts';
+import { OutcomeRefunds } from './outcome-refunds.ts';
 import type { RateLimitModuleOptions, RateLimitOptionsFactory } from './module-options.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
 import { rateLimitProviders } from './rate-limit.providers.ts';
@@ -45,15 +46,17 @@ export class RateLimitModule
   readonly #transport: Transport;
   readonly #binding: GuardBinding;
   readonly #waiting: WaitingCalls;
+  readonly #outcomes: OutcomeRefunds;
 
   constructor(
     @Optional() @Inject(RATE_LIMIT_STORE) store: RateLimitStore | undefined,
     @Optional() @Inject(TRANSPORT) transport: Transport | undefined,
     @Optional() @Inject(GuardBinding) binding: GuardBinding | undefined,
     @Optional() @Inject(WaitingCalls) waiting: WaitingCalls | undefined,
+    @Optional() @Inject(OutcomeRefunds) outcomes: OutcomeRefunds | undefined,
   ) {
     super();
-    if (!store || !transport || !binding || !waiting) {
+    if (!store || !transport || !binding || !waiting || !outcomes) {
       throw new Error(
         'RateLimitModule must be imported as RateLimitModule.forRoot(…) or forRootAsync(…), not as the bare class',
       );
@@ -62,6 +65,7 @@ export class RateLimitModule
     this.#transport = transport;
     this.#binding = binding;
     this.#waiting = waiting;
+    this.#outcomes = outcomes;
   }
 
   /**
@@ -96,6 +100,7 @@ export class RateLimitModule
 
   /** Later than the last request: Nest calls this when the HTTP server has closed. */
   async onApplicationShutdown(): Promise<void> {
+    await this.#outcomes.close();
     await this.#store.close?.();
   }
 }

@@ -15,6 +15,7 @@ import { GuardBinding } from './guard-binding.ts';
 import { headerWriter } from './header-format.ts';
 import { Identifier } from './identity.ts';
 import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
+import { OutcomeRefunds } from './outcome-refunds.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { ReferenceCharges } from './reference-charges.ts';
@@ -95,6 +96,17 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         () => warnings.once('FLOODGATE_UNTRUSTED_PROXY'),
       ),
   },
+  RuleLog,
+  {
+    provide: OutcomeRefunds,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleLog],
+    useFactory: (
+      { decisionTimeout = DEFAULT_DECISION_TIMEOUT }: RateLimitModuleOptions,
+      store: RateLimitStore,
+      transport: Transport,
+      log: RuleLog,
+    ) => new OutcomeRefunds({ store, transport, log, deadlineMs: durationMs(decisionTimeout) }),
+  },
   {
     provide: DecisionStream,
     // The rule book comes first: it says what is wrong with the options.
@@ -104,7 +116,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: RequestLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings, DecisionStream],
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings, DecisionStream, RuleLog, OutcomeRefunds],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore,
@@ -112,9 +124,10 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       rules: RuleBook,
       warnings: Warnings,
       decisions: DecisionStream,
+      log: RuleLog,
+      outcomes: OutcomeRefunds,
     ) => {
       const settings = identitySettings(options);
-      const log = new RuleLog();
       const charges = new RuleCharges(
         new Identifier(settings, transport),
         settings.anonymous,
@@ -134,7 +147,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         hasProblemDetails,
       });
       const deadlineMs = durationMs(options.decisionTimeout ?? DEFAULT_DECISION_TIMEOUT);
-      return new RequestLimiter({ transport, rules, decider, deadlineMs });
+      return new RequestLimiter({ transport, rules, decider, outcomes, deadlineMs });
     },
   },
   {

@@ -2,6 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Transport } from '../transports/transport.ts';
 import type { HandlerRules } from './rules-by-handler.ts';
 import { afterAllGuards, beginInvocation } from './late-guard.ts';
+import type { AwaitedOutcome, OutcomeRefunds } from './outcome-refunds.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { RuleDecider, Taken } from './rule-decider.ts';
@@ -10,8 +11,18 @@ interface Parts {
   readonly transport: Transport;
   readonly rules: RuleBook;
   readonly decider: RuleDecider;
+  readonly outcomes: OutcomeRefunds;
   /** Milliseconds that all store calls of a request may take together. */
   readonly deadlineMs: number;
+}
+
+/** What the earlier moment leaves to the later one. */
+interface Earlier {
+  /** Milliseconds that are left for the store. */
+  readonly withinMs: number;
+  readonly taken: Taken | undefined;
+  readonly awaited: AwaitedOutcome | undefined;
+  readonly hasOutcome: boolean;
 }
 
 /** Leads a request through the moments at which its rules are decided. */
@@ -30,14 +41,16 @@ export class RequestLimiter {
     return this.#decideEarly(rules, context);
   }
 
-  async #decideEarly({ early, late, hasLateMoment }: HandlerRules, context: ExecutionContext): Promise<true> {
-    const { decider, deadlineMs } = this.#parts;
+  async #decideEarly(handlerRules: HandlerRules, context: ExecutionContext): Promise<true> {
+    const { early, late, hasLateMoment, hasOutcome } = handlerRules;
+    const { decider, outcomes, deadlineMs } = this.#parts;
     const waiting = [...late];
     const moment = { rules: early, later: hasLateMoment ? waiting : undefined, withinMs: deadlineMs };
     const taken = await decider.decide(moment, context);
+    const awaited = hasOutcome && taken ? outcomes.follow(context, taken) : undefined;
     if (waiting.length > 0) {
       const withinMs = deadlineMs - (taken?.tookMs ?? 0);
-      afterAllGuards(context, () => this.#decideLate(waiting, context, withinMs, taken));
+      afterAllGuards(context, () => this.#decideLate(waiting, context, { withinMs, taken, awaited, hasOutcome }));
     }
     return true;
   }
@@ -46,14 +59,19 @@ export class RequestLimiter {
   async #decideLate(
     rules: readonly Rule[],
     context: ExecutionContext,
-    withinMs: number,
-    taken: Taken | undefined,
+    { withinMs, taken, awaited, hasOutcome }: Earlier,
   ): Promise<void> {
+    const { decider, outcomes } = this.#parts;
+    let late: Taken | undefined;
     try {
-      await this.#parts.decider.decide({ rules, withinMs, earlier: taken?.decision.budgets }, context);
+      late = await decider.decide({ rules, withinMs, earlier: taken?.decision.budgets }, context);
     } catch (error) {
-      if (taken) this.#parts.decider.giveBack(taken);
+      awaited?.drop();
+      if (taken) decider.giveBack(taken);
       throw error;
     }
+    if (!hasOutcome || !late) return;
+    if (awaited) awaited.add(late);
+    else outcomes.follow(context, late);
   }
 }

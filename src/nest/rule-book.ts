@@ -78,6 +78,11 @@ export class RuleBook {
     return this.#byHandler.lateHandlers;
   }
 
+  /** The handlers whose outcome some rule counts by. */
+  get outcomeHandlers(): readonly Handler[] {
+    return this.#byHandler.outcomeHandlers;
+  }
+
   /** Undefined where no rule applies. */
   rulesFor(context: ExecutionContext): HandlerRules | undefined {
     return this.#byHandler.rulesFor(context);

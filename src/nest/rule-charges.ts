@@ -3,6 +3,7 @@ import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
 import { Answers } from './answers.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
+import { layoutFor } from './outcome.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
@@ -71,13 +72,15 @@ export class RuleCharges {
 
   async #charge(rule: Rule, identity: Identity, answers: Answers | undefined): Promise<Charge> {
     const { label, onStoreError, layout } = rule;
-    const [limit, windowMs, cost] = [rule.limit, rule.windowMs, rule.cost];
+    const limit = typeof rule.limit === 'function' ? await rule.limit(answers!) : rule.limit;
+    const windowMs = typeof rule.windowMs === 'function' ? await rule.windowMs(answers!) : rule.windowMs;
+    const cost = typeof rule.cost === 'function' ? await rule.cost(answers!) : rule.cost;
     const charge: Charge = {
       key: ruleKey(rule, identity),
-      limit: typeof limit === 'function' ? await limit(answers!) : limit,
-      windowMs: typeof windowMs === 'function' ? await windowMs(answers!) : windowMs,
-      cost: typeof cost === 'function' ? await cost(answers!) : cost,
-      layout,
+      limit,
+      windowMs,
+      cost,
+      layout: layout ?? layoutFor(rule.count, limit, cost),
       rule: label,
       onStoreError,
       isAlwaysTracked: identity.kind === 'method',

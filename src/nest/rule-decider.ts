@@ -24,6 +24,8 @@ const UNAVAILABLE_RETRY_MS = 1_000;
 export interface Taken {
   readonly request: ConsumeRequest;
   readonly decision: Allowed;
+  /** The charges of the request with their rules. */
+  readonly charged: readonly RuleCharge[];
   /** Milliseconds that the store took. */
   readonly tookMs: number;
 }
@@ -76,7 +78,7 @@ export class RuleDecider {
       );
       if (!decision.allowed) throw this.#refusal(decision, charged, context);
       this.#parts.transport.publish(context, this.#parts.headers([...earlier, ...decision.budgets]));
-      return { request, decision, tookMs };
+      return { request, decision, charged, tookMs };
     } catch (error) {
       const isUnavailable = error instanceof StoreUnavailableError || error instanceof RateLimitUnavailableException;
       if (isUnavailable)

@@ -1,9 +1,10 @@
-import { Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Rule } from './rule.ts';
 
 const QUIET_MS = 60_000;
 
 /** Faults that requests can cause: told once a minute for each rule, since clients choose how often they happen. */
+@Injectable()
 export class RuleLog {
   readonly #logger = new Logger('RateLimit');
   readonly #toldAt = new Map<Rule, number>();

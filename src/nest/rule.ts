@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { LogLayout } from '../core/charge.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
+import type { OutcomeCount } from './outcome.ts';
 import type { KeyFunction, RateLimitMoment, RateLimitOptions } from './rate-limit-options.ts';
 import type { RuleNumber } from './rule-number.ts';
 
@@ -28,6 +29,8 @@ export interface Rule {
   readonly hasFunctions: boolean;
   /** Undefined where it goes by the limit. */
   readonly layout: LogLayout | undefined;
+  /** Which requests stay charged, by their outcome. */
+  readonly count: OutcomeCount;
   readonly key: KeyFunction | undefined;
   readonly skip: ((context: ExecutionContext) => boolean | Promise<boolean>) | undefined;
   readonly message: NonNullable<RateLimitOptions['message']>;

@@ -10,6 +10,8 @@ export interface HandlerRules {
   readonly late: readonly Rule[];
   /** Whether there is a later moment: not so where the application places the guard. */
   readonly hasLateMoment: boolean;
+  /** Whether some rule counts by outcome, and the interceptor sees it. */
+  readonly hasOutcome: boolean;
 }
 
 /** Where instrumentation that wraps a handler finds the original: it copies the metadata. */
@@ -18,6 +20,8 @@ const ORIGINAL = Symbol.for('nestjs-floodgate:handler');
 /** The narrowest identity first: in this order slots of a Redis Cluster are charged. */
 const breadth = ({ kind, place }: Rule): number =>
   kind === 'method' ? (place === APPLICATION_PLACE ? 3 : 2) : kind === 'ip' ? 1 : 0;
+
+const countsByOutcome = ({ count }: Rule): boolean => count !== 'all';
 
 /**
  * Which rules apply to which handler. Controllers are known by their prototype, which decorators that wrap a class
@@ -59,6 +63,13 @@ export class RulesByHandler {
     );
   }
 
+  /** The handlers whose outcome some rule counts by. */
+  get outcomeHandlers(): readonly Handler[] {
+    return [...this.#byPrototype.values()].flatMap((handlers) =>
+      [...handlers].flatMap(([handler, rules]) => (rules.some(countsByOutcome) ? [handler] : [])),
+    );
+  }
+
   /**
    * Undefined where no rule applies.
    * @throws Error for a handler that cannot be matched with the rules of its controller, rather than leave it unlimited
@@ -74,7 +85,7 @@ export class RulesByHandler {
 
   /**
    * For a controller made for each request whose constructor bound this method: Nest sees none of the guards written
-   * on the method then, the late one neither, so everything is decided early.
+   * on the method then, the late one neither, so everything is decided early, and no outcome is seen: all calls count.
    */
   #rulesOfBoundMethod(
     context: ExecutionContext,
@@ -91,7 +102,7 @@ export class RulesByHandler {
           'name it after the method, so that its rules are known',
       );
     }
-    return rules.length > 0 ? { early: rules, late: [], hasLateMoment: false } : undefined;
+    return rules.length > 0 ? { early: rules, late: [], hasLateMoment: false, hasOutcome: false } : undefined;
   }
 
   #inOrder(rules: readonly Rule[]): HandlerRules {
@@ -101,6 +112,7 @@ export class RulesByHandler {
       early: ordered.filter((rule) => !isLate(rule)),
       late: ordered.filter(isLate),
       hasLateMoment: this.#hasLateMoment,
+      hasOutcome: ordered.some(countsByOutcome),
     };
   }
 }

@@ -1,7 +1,8 @@
 import { assertCallId, assertCharges, logName, type Charge } from '../core/charge.ts';
 import { denialBy, type Budget, type Decision, type Preview, type Refusal } from '../core/decision.ts';
-import { StoreUnavailableError } from '../core/errors.ts';
+import { RateLimitRequestError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
+import { show } from '../core/show.ts';
 import { hashTag } from './hash-slot.ts';
 
 /** Milliseconds. */
@@ -46,8 +47,13 @@ export class SlotStore implements RateLimitStore {
       this.#giveBack(taken);
       throw error;
     }
-    const receipt = taken.map((part) => part.receipt ?? '').join(' ');
-    return { allowed: true, id, budgets: budgets(), receipt, ...(memoryAgeMs !== undefined && { memoryAgeMs }) };
+    return {
+      allowed: true,
+      id,
+      budgets: budgets(),
+      receipt: receiptOf(taken),
+      ...(memoryAgeMs !== undefined && { memoryAgeMs }),
+    };
   }
 
   async peek(charges: readonly Charge[]): Promise<Preview> {
@@ -63,8 +69,9 @@ export class SlotStore implements RateLimitStore {
   }
 
   async refund(request: RefundRequest): Promise<void> {
-    const receipts = request.receipt?.split(' ') ?? [];
-    const parts = bySlot(request.charges).map((charges, i) => ({ ...request, charges, receipt: receipts[i] }));
+    assertCharges(request.charges);
+    const receiptFor = receiptsIn(request.receipt);
+    const parts = bySlot(request.charges).map((charges) => ({ ...request, charges, receipt: receiptFor(charges) }));
     await Promise.all(parts.map((part) => this.#inner.refund(part)));
   }
 
@@ -82,11 +89,30 @@ export class SlotStore implements RateLimitStore {
 const least = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 
+/** That of the only part, or those of all with what names each, since some of the charges may be given back alone. */
+function receiptOf(parts: readonly RefundRequest[]): string | undefined {
+  if (parts.length === 1) return parts[0]!.receipt;
+  return JSON.stringify(parts.map(({ charges, receipt = '' }) => [tagOf(charges[0]!), receipt]));
+}
+
+/** @throws RateLimitRequestError for a receipt that {@link receiptOf} did not make */
+function receiptsIn(receipt = ''): (part: readonly Charge[]) => string | undefined {
+  if (!receipt.startsWith('[')) return () => receipt || undefined;
+  try {
+    const receipts = new Map(JSON.parse(receipt) as readonly (readonly [string, string])[]);
+    return (part) => receipts.get(tagOf(part[0]!)) || undefined;
+  } catch {
+    throw new RateLimitRequestError(`receipt must be that of the decision, got ${show(receipt)}`);
+  }
+}
+
+/** All keys have one prefix, so those that are equal without it are equal with it. */
+const tagOf = (charge: Charge): string => hashTag(logName(charge));
+
 function bySlot(charges: readonly Charge[]): readonly (readonly Charge[])[] {
   const parts = new Map<string, Charge[]>();
   for (const charge of charges) {
-    // All keys have one prefix, so those that are equal without it are equal with it.
-    const tag = hashTag(logName(charge));
+    const tag = tagOf(charge);
     const part = parts.get(tag);
     if (part) part.push(charge);
     else parts.set(tag, [charge]);

@@ -23,6 +23,14 @@ interface HttpRequest {
   readonly app?: unknown;
 }
 
+/** Node's own, of HTTP 1 and 2. */
+interface NodeResponse {
+  readonly statusCode: number;
+  readonly destroyed: boolean;
+  readonly writableFinished: boolean;
+  once(event: 'finish' | 'close', listener: () => void): unknown;
+}
+
 const isForwarded = ({ headers = {} }: HttpRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
 
@@ -78,6 +86,16 @@ export class HttpTransport implements Transport {
   forbidCaching(context: ExecutionContext): void {
     const isSaid = this.#adapter()?.getHeader?.(context.switchToHttp().getResponse(), 'Cache-Control') !== undefined;
     if (!isSaid) this.publish(context, { 'Cache-Control': 'no-store' });
+  }
+
+  followAnswer(context: ExecutionContext, answered: (status: number | undefined) => void): void {
+    const response = context.switchToHttp().getResponse<NodeResponse & { readonly raw?: NodeResponse }>();
+    // On Fastify the reply is not the response itself.
+    const answer = response.raw ?? response;
+    if (answer.writableFinished) return answered(answer.statusCode);
+    if (answer.destroyed) return answered(undefined);
+    answer.once('finish', () => answered(answer.statusCode));
+    answer.once('close', () => answered(undefined));
   }
 
   publish(context: ExecutionContext, fields: HeaderFields): void {

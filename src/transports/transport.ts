@@ -13,6 +13,11 @@ export interface Transport {
   userOf(context: ExecutionContext): unknown;
   /** Keeps the answer out of caches (RFC 6585, section 4), if the application has not said anything of caching. */
   forbidCaching(context: ExecutionContext): void;
+  /**
+   * Tells what becomes of the answer: its status once it was sent whole, undefined when the client left before. The
+   * first word counts; there may be none.
+   */
+  followAnswer(context: ExecutionContext, answered: (status: number | undefined) => void): void;
   /** Adds header fields to the answer. */
   publish(context: ExecutionContext, fields: HeaderFields): void;
 }

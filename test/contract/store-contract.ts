@@ -410,6 +410,35 @@ export function describeStore(name: string, create: CreateStore, layout: LogLayo
         expect(await remaining(budget)).toBe(1);
       });
 
+      it('gives back some charges of a call, and the others later, each once', async () => {
+        const [a, b, c] = [budgetOf({ cost: 2 }), budgetOf({ cost: 3 }), budgetOf()];
+        const { id, receipt } = await admitted(a, b, c);
+        const left = async () => [await remaining(a), await remaining(b), await remaining(c)];
+        await store.refund({ id, charges: [b], receipt });
+        expect(await left()).toEqual([1, 3, 2]);
+        await store.refund({ id, charges: [b], receipt });
+        expect(await left()).toEqual([1, 3, 2]);
+        await store.refund({ id, charges: [c, a], receipt });
+        expect(await left()).toEqual([3, 3, 3]);
+      });
+
+      it('of some charges takes back neither what others took, nor what was charged on the same log since', async () => {
+        const [a, b] = [budgetOf({ limit: 5 }), budgetOf({ limit: 5 })];
+        await consume(a, b);
+        const { id, receipt } = await admitted(a, b);
+        await consume(a, b);
+        await store.refund({ id, charges: [a], receipt });
+        expect([await remaining(a), await remaining(b)]).toEqual([3, 2]);
+      });
+
+      it('of all charges on one log gives back what they were merged to', async () => {
+        const [budget, other] = [budgetOf({ limit: 9 }), budgetOf({ limit: 9 })];
+        const merged = [budget, { ...budget, cost: 4 }];
+        const { id, receipt } = await admitted(other, ...merged);
+        await store.refund({ id, charges: merged, receipt });
+        expect([await remaining(budget), await remaining(other)]).toEqual([9, 8]);
+      });
+
       it('makes the earlier entries count for the reset again', async () => {
         const budget = budgetOf({ windowMs: 1_000 });
         await consume(budget);

@@ -60,7 +60,7 @@ describe('compact logs in several slots', () => {
     const { store, charges, remaining } = setUp();
     const decision = await store.consume({ id: 'mine', charges });
     if (!decision.allowed) throw new Error('the call was refused');
-    expect(decision.receipt).toMatch(/^\d+ \d+ \d+$/);
+    expect(JSON.parse(decision.receipt!)).toEqual(['a', 'b', 'c'].map((tag) => [tag, expect.stringMatching(/^\d+$/)]));
     await store.refund({ id: 'mine', charges, receipt: decision.receipt });
     expect(await remaining()).toEqual([3, 3, 3]);
   });
@@ -70,10 +70,58 @@ describe('compact logs in several slots', () => {
     const [exact, ...others] = charges.map((each, i) => (i === 0 ? { ...each, layout: 'exact' as const } : each));
     const decision = await store.consume({ id: 'mine', charges: [exact!, ...others] });
     if (!decision.allowed) throw new Error('the call was refused');
-    expect(decision.receipt).toMatch(/^ \d+ \d+$/);
+    const moment = expect.stringMatching(/^\d+$/);
+    expect(JSON.parse(decision.receipt!)).toEqual([
+      ['a', ''],
+      ['b', moment],
+      ['c', moment],
+    ]);
     await store.refund({ id: 'mine', charges: [exact!, ...others], receipt: decision.receipt });
     expect(await remaining()).toEqual([3, 3, 3]);
     expect(memory.size).toBe(0);
+  });
+
+  it.each([
+    [[1], [2, 3, 2]],
+    [
+      [2, 0],
+      [3, 2, 3],
+    ],
+    [
+      [0, 1, 2],
+      [3, 3, 3],
+    ],
+  ])('give back some of its charges by the receipts of their slots: %j', async (which, left) => {
+    const { store, charges, remaining } = setUp();
+    const decision = await store.consume({ id: 'mine', charges });
+    if (!decision.allowed) throw new Error('the call was refused');
+    await store.refund({ id: 'mine', charges: which.map((i) => charges[i]!), receipt: decision.receipt });
+    expect(await remaining()).toEqual(left);
+  });
+
+  it('keep the receipt of the only slot as it is', async () => {
+    const { store, charges, remaining } = setUp();
+    const decision = await store.consume({ id: 'mine', charges: [charges[0]!] });
+    if (!decision.allowed) throw new Error('the call was refused');
+    expect(decision.receipt).toMatch(/^\d+$/);
+    await store.refund({ id: 'mine', charges: [charges[0]!], receipt: decision.receipt });
+    expect(await remaining()).toEqual([3, 3, 3]);
+  });
+
+  it.each(['__proto__', 'a b', '"', '[]'])('name any slot: %s', async (tag) => {
+    const { store, charges, memory } = setUp();
+    const odd = { ...charges[0]!, key: `{${tag}}` };
+    const decision = await store.consume({ id: 'mine', charges: [charges[1]!, odd] });
+    if (!decision.allowed) throw new Error('the call was refused');
+    await store.refund({ id: 'mine', charges: [odd], receipt: decision.receipt });
+    expect((await memory.peek([odd, charges[1]!])).budgets.map((budget) => budget.remaining)).toEqual([3, 2]);
+  });
+
+  it.each(['[', '[1]', '[null]'])('reject a receipt that they did not give: %s', async (receipt) => {
+    const { store, charges } = setUp();
+    await expect(store.refund({ id: 'mine', charges, receipt })).rejects.toThrow(
+      'receipt must be that of the decision',
+    );
   });
 
   it('give back what they took when a later one refuses', async () => {
@@ -156,6 +204,18 @@ describe('a Redis Cluster', () => {
     await store.reset(charges);
     expect(await Promise.all(charges.map(remaining))).toEqual([3, 3, 3]);
   });
+
+  it.each(['exact', 'compact'] as const)(
+    'gives some charges of a call back on their masters: %s logs',
+    async (layout) => {
+      const charges = spread().map((each) => ({ ...each, layout }));
+      const id = `some${calls++}`;
+      const decision = await store.consume({ id, charges });
+      if (!decision.allowed) throw new Error('the call was refused');
+      await store.refund({ id, charges: [charges[2]!, charges[0]!], receipt: decision.receipt });
+      expect(await Promise.all(charges.map(remaining))).toEqual([3, 2, 3]);
+    },
+  );
 
   it('peeks at all budgets, and tells all that refuse, the longest wait first', async () => {
     const [a, b, c] = spread() as [Charge, Charge, Charge];

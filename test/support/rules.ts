@@ -14,6 +14,7 @@ export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   limit: 20,
   cost: 1,
   hasFunctions: false,
+  count: 'all',
   key: undefined,
   skip: undefined,
   message: 'Too many requests.',
