@@ -27,6 +27,7 @@ declare class ConfigService { get(name: string): string }
 /** What other snippets of the README declare. */
 const DECLARED = [
   ['class AppModule', 'declare class AppModule {}'],
+  ['class LocalAuthGuard', 'declare class LocalAuthGuard {}'],
   ['function emailOf', 'declare function emailOf(context: ExecutionContext): string | undefined;'],
 ] as const;
 

@@ -96,6 +96,25 @@ describe('a refund', () => {
     expect(await store.peek([large])).toMatchObject({ budgets: [{ remaining: 20_000 }] });
   });
 
+  it.each([undefined, 'readonly', 'timeout'] as const)(
+    'of some charges of a call reaches where they were charged, and leaves the others: %s',
+    async (failure) => {
+      const { link, store, budget } = setUp();
+      const other = charge({ limit: 10 });
+      link.failure = failure;
+      const decision = await store.consume({ id: 'a', charges: [budget, other] });
+      if (!decision.allowed) throw new Error('the call was refused');
+      link.failure = undefined;
+      await store.refund({ id: 'a', charges: [other], receipt: decision.receipt });
+      const left = async () => (await store.peek([budget, other])).budgets.map(({ remaining }) => remaining);
+      const inProcess = failure === 'readonly' ? [10, 10] : [9, 10];
+      expect(await left()).toEqual(inProcess);
+      // What this process counts besides shows when it decides.
+      link.failure = 'connection';
+      expect(await left()).toEqual([9, 10]);
+    },
+  );
+
   it('brings the store its own receipt', async () => {
     const { link, store, consume } = setUp();
     await store.refund(await consume('a'));

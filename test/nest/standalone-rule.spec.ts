@@ -13,6 +13,11 @@ describe('a rule given to the service', () => {
   });
 });
 
+it('a rule given to the service cannot count by outcome, since there is none', () => {
+  const options = { name: 'sms', limit: 5, count: 'failed' } as StandaloneRule;
+  expect(() => ruleGiven(options)).toThrow('RateLimiter: count is no option of a rule given to it');
+});
+
 describe('a rule given to the service with the bucket of a declared one', () => {
   it('has its kind of identity when it names none, so both are one budget', () => {
     expect(ruleGiven({ bucket: 'sms', window: '1m', limit: 1 })).toMatchObject({ kind: 'user', place: 'bucket sms' });
