@@ -11,6 +11,7 @@ import { COMPACT_MUTATIONS } from './compact-mutations.ts';
 import { FAILURE_MUTATIONS } from './failure-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
+import { OUTCOME_MUTATIONS } from './outcome-mutations.ts';
 import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 import { WAITING_MUTATIONS } from './waiting-mutations.ts';
@@ -72,6 +73,7 @@ const ALL = [
   ...REDIS_MUTATIONS,
   ...FAILURE_MUTATIONS,
   ...NEST_MUTATIONS,
+  ...OUTCOME_MUTATIONS,
 ];
 const chosen = ALL.filter((mutation) => Object.values(mutation).join('\n').includes(wanted));
 let unnoticed = 0;

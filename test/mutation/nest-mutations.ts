@@ -19,15 +19,15 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refusal at the later moment gives the earlier charge back',
     file: 'src/nest/request-limiter.ts',
-    find: 'if (taken) this.#parts.decider.giveBack(taken);',
+    find: 'if (taken) decider.giveBack(taken);',
     replace: '',
     tests: 'test/e2e/two-moments',
   },
   {
     takesAway: 'whatever refuses at the later moment gives the earlier charge back',
     file: 'src/nest/request-limiter.ts',
-    find: 'if (taken) this',
-    replace: 'if (taken && (error as Error).name === "RateLimitException") this',
+    find: 'if (taken) decider',
+    replace: 'if (taken && (error as Error).name === "RateLimitException") decider',
     tests: 'test/nest/identity test/e2e/failure-policies',
   },
   {
@@ -159,7 +159,7 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a method that an instance replaced is decided at its moment',
     file: 'src/nest/guard-binding.ts',
-    find: 'this.#rules.findReplacedMethods();\n    this.#appendLateGuards();',
+    find: 'this.#rules.findReplacedMethods();\n    this.#appendToHandlers();',
     replace: 'this.#rules.findReplacedMethods();',
     tests: 'test/e2e/replaced-handlers',
   },
@@ -1098,15 +1098,15 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a rule has its layout',
     file: 'src/nest/compile-rule.ts',
-    find: "=== 'function'),\n    layout,\n",
-    replace: "=== 'function'),\n    layout: undefined,\n",
+    find: 'layout: layout ?? layoutFor(count!',
+    replace: 'layout: layoutFor(count!',
     tests: 'test/nest/faulty-rules test/e2e/warnings',
   },
   {
     takesAway: 'a charge asks for the layout of its rule',
     file: 'src/nest/rule-charges.ts',
-    find: '      layout,\n      rule: label',
-    replace: '      rule: label',
+    find: 'layout: layout ?? layoutFor(rule',
+    replace: 'layout: layoutFor(rule',
     tests: 'test/e2e/rule-functions',
   },
   {

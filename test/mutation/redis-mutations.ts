@@ -595,7 +595,7 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'each slot gets its own receipt',
     file: 'src/redis/slot-store.ts',
-    find: 'receipt: receipts[i] }',
+    find: 'receipt: receiptFor(charges) }',
     replace: 'receipt: request.receipt }',
     tests: slots,
   },
@@ -607,10 +607,10 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
     tests: slots,
   },
   {
-    takesAway: 'a receipt has a place for each slot',
+    takesAway: 'a receipt names the slot of each part',
     file: 'src/redis/slot-store.ts',
-    find: "taken.map((part) => part.receipt ?? '').join(' ')",
-    replace: "taken.flatMap((part) => part.receipt ?? []).join(' ')",
+    find: 'return (part) => receipts.get(tagOf(part[0]!)) || undefined;',
+    replace: 'return () => [...receipts.values()][0] || undefined;',
     tests: slots,
   },
   {
