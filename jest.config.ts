@@ -22,6 +22,8 @@ const config: Config = {
   },
   moduleNameMapper: {
     '^nestjs-floodgate$': '<rootDir>/src/index.ts',
+    '^nestjs-floodgate/opentelemetry$': '<rootDir>/src/opentelemetry/index.ts',
+    '^nestjs-floodgate/prometheus$': '<rootDir>/src/prometheus/index.ts',
     '^nestjs-floodgate/terminus$': '<rootDir>/src/terminus/index.ts',
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',

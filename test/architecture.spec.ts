@@ -33,6 +33,9 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
     folders: ['core', 'transports', 'waiting'],
     packages: ['@nestjs/common', '@nestjs/core', 'node:crypto', 'rxjs'],
   },
+  metrics: { folders: ['core', 'nest'], packages: [] },
+  opentelemetry: { folders: ['metrics', 'nest'], packages: ['@nestjs/common', '@opentelemetry/api'] },
+  prometheus: { folders: ['core', 'metrics', 'nest'], packages: ['@nestjs/common', 'prom-client'] },
   terminus: { folders: ['core', 'nest'], packages: ['@nestjs/common', '@nestjs/terminus'] },
   '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
 };

@@ -21,6 +21,7 @@ import { rateLimitProviders } from './rate-limit.providers.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { RequestLimiter } from './request-limiter.ts';
+import { RuleBook } from './rule-book.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 
 const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
@@ -110,6 +111,6 @@ const asGlobalModule = (definition: DynamicModule): DynamicModule => ({
   global: true,
   imports: [...(definition.imports ?? []), DiscoveryModule],
   providers: [...(definition.providers ?? []), ...rateLimitProviders(RateLimitModule)],
-  // The guard is built anew in each module that places it, so what it needs has to be there.
-  exports: [RateLimiter, RateLimitGuard, RequestLimiter, RATE_LIMIT_STORE],
+  // The guard is built anew in each module that places it, so what it needs has to be there. Metrics need the rule book.
+  exports: [RateLimiter, RateLimitGuard, RequestLimiter, RATE_LIMIT_STORE, RuleBook],
 });

@@ -98,6 +98,11 @@ export class RuleBook {
       .map(({ writtenOn, label }) => `${writtenOn} (${label})`);
   }
 
+  /** The rules that are written on controllers and in the module. */
+  get declared(): Iterable<Rule> {
+    return this.#rules;
+  }
+
   /** The declared rules of this name. */
   named(name: string): readonly Rule[] {
     const declared = this.#named.get(name) ?? [];

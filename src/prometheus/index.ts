@@ -1,0 +1,2 @@
+export type { RateLimitPrometheusOptions } from './prometheus-options.ts';
+export { RateLimitPrometheusModule, type RateLimitPrometheusAsyncOptions } from './prometheus.module.ts';
