@@ -36,6 +36,7 @@ export { RateLimitGuard } from './nest/rate-limit.guard.ts';
 export { RateLimitModule, type RateLimitModuleAsyncOptions } from './nest/rate-limit.module.ts';
 export {
   RateLimitType,
+  type BlockOptions,
   type KeyFunction,
   type RateLimitMoment,
   type RateLimitOptions,

@@ -15,13 +15,19 @@ export interface Refusal extends Budget {
    * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit.
    */
   readonly retryAfterMs?: number;
+  /**
+   * True where the rule's `block` refuses, whatever room its budget has: `remaining` is then 0, and `resetAfterMs` does not
+   * end before the block.
+   */
+  readonly isBlock?: boolean;
 }
 
 /**
  * What decided in place of the store: `cache`, a refusal that this process remembers; `local`, this process, where the
- * store could not or had forgotten; `policy`, the failure policy `'allow'`, so nothing is known of the budgets.
+ * store could not or had forgotten; `policy`, the failure policy `'allow'`, so nothing is known of the budgets; `fence`,
+ * that the store may have forgotten what it admitted.
  */
-export type DecisionSubstitute = 'cache' | 'local' | 'policy';
+export type DecisionSubstitute = 'cache' | 'local' | 'policy' | 'fence';
 
 /** Every charge of the call was taken. */
 export interface Allowed {

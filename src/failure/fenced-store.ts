@@ -30,7 +30,7 @@ export class FencedStore implements RateLimitStore {
       : denialUntilSure(decision, request.charges, memoryAgeMs);
     if (judged.allowed) return decision;
     this.#inner.refund({ ...request, receipt }).catch(() => undefined);
-    return { ...judged, decidedBy: 'local' };
+    return { ...judged, decidedBy: this.#shares ? 'local' : 'fence' };
   }
 
   peek(charges: readonly Charge[]): Promise<Preview> {

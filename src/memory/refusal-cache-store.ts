@@ -25,6 +25,8 @@ interface Remembered extends Pick<Refusal, 'limit' | 'remaining' | 'resetAfterMs
   /** Units that there is no room for. */
   readonly room: number;
   readonly retryAfterMs: number;
+  /** Whether it was the fence that refused. */
+  readonly isFence: boolean;
   /** Until then, the store would refuse. */
   readonly until: number;
   /** When the answer came, and its times began to count for the caller. */
@@ -98,8 +100,9 @@ export class RefusalCacheStore implements SupervisedStore {
     return decision;
   }
 
-  #remember({ refusedBy }: Denied, charges: readonly Charge[], askedAt: number): void {
+  #remember({ refusedBy, decidedBy }: Denied, charges: readonly Charge[], askedAt: number): void {
     const receivedAt = this.#now();
+    const isFence = decidedBy === 'fence';
     const { merged } = mergeCharges(charges);
     for (const { remaining, resetAfterMs, retryAfterMs, ...refused } of refusedBy) {
       if (retryAfterMs === undefined) continue;
@@ -110,13 +113,14 @@ export class RefusalCacheStore implements SupervisedStore {
       const known = this.#known.get(name);
       if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
       const until = askedAt + Math.min(retryAfterMs, LONGEST_MS);
-      this.#set(name, { limit, room, remaining, resetAfterMs, retryAfterMs, until, receivedAt });
+      this.#set(name, { limit, room, remaining, resetAfterMs, retryAfterMs, isFence, until, receivedAt });
     }
   }
 
   #remembered(charges: readonly Charge[], now: number): Denied | undefined {
     const budgets: Budget[] = [];
     const refusals: Refusal[] = [];
+    let isFence = false;
     const { merged, places } = mergeCharges(charges);
     for (const [i, charge] of charges.entries()) {
       const judged = merged[places[i]!]!;
@@ -124,6 +128,7 @@ export class RefusalCacheStore implements SupervisedStore {
       if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
       if (known.limit !== judged.limit || known.room !== roomFor(judged)) continue;
+      isFence ||= known.isFence;
       const passedMs = now - known.receivedAt;
       const reading = { remaining: known.remaining, resetAfterMs: leftOf(known.resetAfterMs, passedMs) };
       budgets.push(budgetOf(charge, reading));
@@ -131,7 +136,7 @@ export class RefusalCacheStore implements SupervisedStore {
         refusals.push(refusalOf(charge, reading, leftOf(known.retryAfterMs, passedMs)));
     }
     const denied = denialBy(refusals, budgets);
-    return denied && { ...denied, decidedBy: 'cache' };
+    return denied && { ...denied, decidedBy: isFence ? 'fence' : 'cache' };
   }
 
   #forget(charges: readonly Charge[]): void {

@@ -1,6 +1,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
+import { parseBlock } from './block-option.ts';
 import { limitFaults } from './limit-faults.ts';
 import { layoutFor } from './outcome.ts';
 import { RATE_LIMIT_OPTION_NAMES, RateLimitType, type RateLimitOptions } from './rate-limit-options.ts';
@@ -40,7 +41,7 @@ const nameFault = (value: unknown): string | undefined =>
 
 /** What is wrong with the value of an option that is given, if anything is; numbers are parsed elsewhere. */
 const FAULT_IN: Readonly<
-  Record<Exclude<keyof RateLimitOptions, NumberOption>, (value: unknown) => string | undefined>
+  Record<Exclude<keyof RateLimitOptions, NumberOption | 'block'>, (value: unknown) => string | undefined>
 > = {
   type: (value) =>
     typeof value === 'string' && Object.hasOwn(RateLimitType, value) ? undefined : "must be 'METHOD', 'IP' or 'USER'",
@@ -92,6 +93,10 @@ export function compileRule(
   if (options.key !== undefined && options.type !== undefined) {
     wrong('type', options.type, 'excludes key: the identity is one or the other');
   }
+  const block = parseBlock(complete.block, wrong);
+  if (block && !complete.key && complete.type === 'METHOD') {
+    wrong('block', complete.block, 'needs type IP or USER, or a key: one client would lock out all others');
+  }
   const number = (option: NumberOption): RuleNumber => {
     const parsed = parseNumberOption(option, complete[option]);
     if ('value' in parsed) return parsed.value;
@@ -120,6 +125,7 @@ export function compileRule(
     layout: layout ?? layoutFor(count!, limit, cost),
     count: count!,
     key,
+    block,
     skip,
     message: message!,
     when: when ?? MOMENT_OF_KIND[kind],

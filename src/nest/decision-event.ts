@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { logName } from '../core/charge.ts';
-import type { Budget, Decision, DecisionSubstitute } from '../core/decision.ts';
+import type { Budget, Decision, DecisionSubstitute, Refusal } from '../core/decision.ts';
 import type { RuleCharge } from './rule-charges.ts';
 
 /**
  * What a rule did. `allowed`: it took its units. `refused`: it had no room. `fallback-allowed` and `fallback-refused`:
- * the same while the store could not decide, by the rule's policy in `onStoreError`.
+ * the same while the store could not decide, by the rule's policy in `onStoreError`. `blocked`: it refused by its `block`,
+ * whoever decided so.
  */
-export type DecisionOutcome = 'allowed' | 'refused' | 'fallback-allowed' | 'fallback-refused';
+export type DecisionOutcome = 'allowed' | 'refused' | 'fallback-allowed' | 'fallback-refused' | 'blocked';
 
 /** What one rule did with one call. */
 export interface DecisionEvent {
@@ -62,7 +63,7 @@ interface Course {
 /** The event of one charge; its identity is written when somebody asks for it. */
 function eventOf(
   { rule, charge: { key, limit, cost } }: RuleCharge,
-  budget: Budget | undefined,
+  budget: (Budget & Pick<Refusal, 'isBlock'>) | undefined,
   { outcome, source, latencyMs }: Course,
   writeIdentity: IdentityWriter,
 ): DecisionEvent {
@@ -70,7 +71,7 @@ function eventOf(
   return {
     rule: rule.label,
     place: rule.place,
-    outcome,
+    outcome: budget?.isBlock ? 'blocked' : outcome,
     source,
     limit,
     cost,
@@ -97,7 +98,7 @@ export function eventsOf(
   writeIdentity: IdentityWriter,
 ): readonly DecisionEvent[] {
   const { allowed, decidedBy, budgets } = decision;
-  const judged = allowed ? budgets : decision.refusedBy;
+  const judged: readonly (Budget & Pick<Refusal, 'isBlock'>)[] = allowed ? budgets : decision.refusedBy;
   const isFallback = decidedBy === 'local' || decidedBy === 'policy';
   const verdict = allowed ? 'allowed' : 'refused';
   const course: Course = {

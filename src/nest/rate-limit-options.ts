@@ -25,6 +25,16 @@ export type Resolvable<T> = T | ((context: ExecutionContext) => MaybePromise<T>)
 /** An identity of the application's own; undefined where the request has none (yet). */
 export type KeyFunction = (context: ExecutionContext) => MaybePromise<string | number | bigint | undefined | null>;
 
+/** After `after` refusals by the rule within `within`, the same identity is refused for `for`, whatever room there is. */
+export interface BlockOptions {
+  /** Refusals: a whole number from 1. Those while the identity is blocked do not count. */
+  readonly after: number | string;
+  /** How close together they come: seconds as a number, or like `'1m'`. */
+  readonly within: Duration;
+  /** How long the identity is blocked: seconds as a number, or like `'10m'`. Knocking does not prolong it. */
+  readonly for: Duration;
+}
+
 /** One rule: at most `limit` units in any `window`, for each of those whom `type` or `key` tells apart. */
 export interface RateLimitOptions {
   /**
@@ -68,6 +78,11 @@ export interface RateLimitOptions {
   readonly name?: string;
   /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
   readonly bucket?: string;
+  /**
+   * Refuses who was refused too often for a time of its own. Not for METHOD rules, where one client would lock out all.
+   * @default none
+   */
+  readonly block?: BlockOptions;
   /** True: the rule does not apply to this request. */
   readonly skip?: (context: ExecutionContext) => MaybePromise<boolean>;
   /** By default IP rules are decided before the guards, METHOD and USER rules after, `key` rules when they have one. */
@@ -88,6 +103,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
   count: true,
   name: true,
   bucket: true,
+  block: true,
   skip: true,
   when: true,
   onStoreError: true,

@@ -9,6 +9,7 @@ import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { WaitingCalls } from '../waiting/waiting-calls.ts';
+import { Blocks } from './blocks.ts';
 import { hashedIdentity, plainIdentity } from './decision-event.ts';
 import { DecisionStream } from './decision-stream.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -42,6 +43,10 @@ function tellStoreEvent(event: StoreEvent, warnings: Warnings): void {
       `The store cannot decide (${event.error.kind}), so the policies in onStoreError do until it can: ${event.error.message}`,
     );
 }
+
+/** Milliseconds that the store calls of a decision may take. */
+const deadlineOf = ({ decisionTimeout = DEFAULT_DECISION_TIMEOUT }: RateLimitModuleOptions): number =>
+  durationMs(decisionTimeout);
 
 /**
  * What the module is made of, by the order in which it is needed.
@@ -115,8 +120,24 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       new DecisionStream(decisionIdentities === 'plain' ? plainIdentity : hashedIdentity),
   },
   {
+    provide: Blocks,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE],
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore) =>
+      new Blocks({ store, nextId: callIds(), deadlineMs: deadlineOf(options) }),
+  },
+  {
     provide: RequestLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleBook, Warnings, DecisionStream, RuleLog, OutcomeRefunds],
+    inject: [
+      MODULE_OPTIONS,
+      RATE_LIMIT_STORE,
+      TRANSPORT,
+      RuleBook,
+      Warnings,
+      DecisionStream,
+      RuleLog,
+      OutcomeRefunds,
+      Blocks,
+    ],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore,
@@ -126,6 +147,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       decisions: DecisionStream,
       log: RuleLog,
       outcomes: OutcomeRefunds,
+      blocks: Blocks,
     ) => {
       const settings = identitySettings(options);
       const charges = new RuleCharges(
@@ -142,12 +164,12 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         charges,
         log,
         decisions,
+        blocks,
         nextId: callIds(),
         headers,
         hasProblemDetails,
       });
-      const deadlineMs = durationMs(options.decisionTimeout ?? DEFAULT_DECISION_TIMEOUT);
-      return new RequestLimiter({ transport, rules, decider, outcomes, deadlineMs });
+      return new RequestLimiter({ transport, rules, decider, outcomes, deadlineMs: deadlineOf(options) });
     },
   },
   {
@@ -157,18 +179,19 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: RateLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream, WaitingCalls],
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream, Blocks, WaitingCalls],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore | SupervisedStore,
       rules: RuleBook,
       events: StoreEventStream,
       decisions: DecisionStream,
+      blocks: Blocks,
       waiting: WaitingCalls,
     ) => {
       const charges = new ReferenceCharges(rules, identitySettings(options).ipv6Prefix);
       const { enabled = true } = options;
-      return new RateLimiter({ store, events, decisions, charges, waiting, nextId: callIds(), enabled });
+      return new RateLimiter({ store, events, decisions, blocks, charges, waiting, nextId: callIds(), enabled });
     },
   },
 ];

@@ -7,6 +7,7 @@ import type { StoreEvent } from '../core/store-event.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
 import type { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { patienceOf, type AcquireOptions, type ConsumeOptions } from './acquire-options.ts';
+import type { Blocks } from './blocks.ts';
 import { consumeUpTo, type Granted } from './consume-up-to.ts';
 import type { DecisionEvent } from './decision-event.ts';
 import type { DecisionStream } from './decision-stream.ts';
@@ -21,6 +22,7 @@ interface Parts {
   readonly store: RateLimitStore | SupervisedStore;
   readonly events: StoreEventStream;
   readonly decisions: DecisionStream;
+  readonly blocks: Blocks;
   readonly charges: ReferenceCharges;
   readonly waiting: WaitingCalls;
   readonly nextId: () => string;
@@ -73,11 +75,11 @@ export class RateLimiter {
    *   `'allow'` the answer is `Allowed` and knows no budgets
    */
   async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
-    const { nextId, enabled, decisions, store } = this.#parts;
+    const { nextId, enabled, decisions, blocks } = this.#parts;
     const id = nextId();
     const charged = this.#charged(rule, identity, options.cost);
     if (!enabled) return { allowed: true, id, budgets: [] };
-    const ask = (): Promise<Decision> => store.consume({ id, charges: [charged.charge] });
+    const ask = (): Promise<Decision> => blocks.consume({ id, charges: [charged.charge] }, [charged]);
     const { decision } = await unavailableAsException(decisions.observe([charged], ask));
     return decision;
   }
@@ -89,19 +91,20 @@ export class RateLimiter {
    * after another.
    *
    * `Denied` as soon as it is clear that the turn comes later than `maxWait`, if nobody gives anything back, or when
-   * `maxQueued` wait already; `retryAfterMs` then is the earliest moment of this call's turn. A call that waits keeps the
+   * `maxQueued` wait already, or when the rule blocks this identity; `retryAfterMs` then is the earliest moment of this call's turn. A call that waits keeps the
    * process alive.
    *
    * @throws the signal's reason when it is aborted; what was taken for the call meanwhile is given back
    * @throws RateLimitUnavailableException as `consume`, and when the application closes
    */
   async acquire(rule: RuleReference, identity: string, options: AcquireOptions = {}): Promise<Decision> {
-    const { nextId, enabled, decisions, waiting } = this.#parts;
+    const { nextId, enabled, decisions, blocks, waiting } = this.#parts;
     const patience = patienceOf(options);
     const charged = this.#charged(rule, identity, options.cost);
     patience.signal?.throwIfAborted();
     if (!enabled) return { allowed: true, id: nextId(), budgets: [] };
-    const wait = (): Promise<Decision> => waiting.acquire(charged.charge, patience);
+    const wait = (): Promise<Decision> =>
+      blocks.unlessBlocked(charged, () => waiting.acquire(charged.charge, patience));
     const { decision } = await unavailableAsException(decisions.observe([charged], wait));
     return decision;
   }
@@ -130,7 +133,7 @@ export class RateLimiter {
    * @throws RateLimitUnavailableException as `consume`
    */
   async consumeUpTo(rule: RuleReference, identity: string, units: number): Promise<Granted | Denied> {
-    const { nextId, enabled, decisions, store } = this.#parts;
+    const { nextId, enabled, decisions, blocks, store } = this.#parts;
     const charged = { ...this.#charged(rule, identity, units) };
     const { charge } = charged;
     if (charge.cost === 0) throw new TypeError('RateLimiter: units to take must be 1 or more, got 0');
@@ -140,15 +143,17 @@ export class RateLimiter {
       charged.charge = { ...charge, cost: decision.allowed ? decision.granted : 1 };
       return decision;
     };
-    const { decision } = await unavailableAsException(decisions.observe([charged], take));
+    const { decision } = await unavailableAsException(
+      decisions.observe([charged], () => blocks.unlessBlocked(charged, take)),
+    );
     return decision;
   }
 
   /** What {@link consume} would answer now. Takes nothing. */
   async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
-    const { charge } = this.#charged(rule, identity, options.cost);
+    const charged = this.#charged(rule, identity, options.cost);
     if (!this.#parts.enabled) return { allowed: true, budgets: [] };
-    return unavailableAsException(this.#parts.store.peek([charge]));
+    return unavailableAsException(this.#parts.blocks.peek([charged]));
   }
 
   /** Gives back what this decision took. @throws StoreUnavailableError when the store cannot */
@@ -156,10 +161,11 @@ export class RateLimiter {
     if (budgets.length > 0) await this.#parts.store.refund({ id, charges: budgets, receipt });
   }
 
-  /** Makes the budget whole. @throws StoreUnavailableError when the store cannot */
+  /** Makes the budget whole, and ends the rule's block. @throws StoreUnavailableError when the store cannot */
   async reset(rule: RuleReference, identity: string): Promise<void> {
-    const { charge } = this.#charged(rule, identity);
-    if (this.#parts.enabled) await this.#parts.store.reset([charge]);
+    const charged = this.#charged(rule, identity);
+    const { enabled, store, blocks } = this.#parts;
+    if (enabled) await store.reset(blocks.logsOf(charged));
   }
 
   /**

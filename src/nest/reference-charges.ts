@@ -2,6 +2,7 @@ import { MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
+import { isSameBlock } from './block-option.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -66,7 +67,7 @@ export class ReferenceCharges {
     const isSame = (other: Rule): boolean =>
       (['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout'] as const).every(
         (part) => other[part] === rule[part],
-      );
+      ) && isSameBlock(other.block, rule.block);
     if (!others.every(isSame))
       throw new TypeError(
         `several rules are named ${show(name)}, which differ: give those that share a budget one bucket, and one limit`,

@@ -1,4 +1,5 @@
 import { isAffordable } from '../core/charge.ts';
+import { isSameBlock } from './block-option.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
 
@@ -14,12 +15,14 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
     const others = standing.get(budget) ?? [];
     standing.set(budget, [...others, rule]);
     const clashes = (other: Rule): boolean =>
-      isBucket ? other.windowMs !== windowMs || other.kind !== kind : other.windowMs === windowMs;
+      isBucket
+        ? other.windowMs !== windowMs || other.kind !== kind || !isSameBlock(other.block, rule.block)
+        : other.windowMs === windowMs;
     const other = others.find(clashes);
     if (!other) continue;
     faults.push(
       isBucket
-        ? `${named(rule)} and ${named(other)} share the ${place}, but not window and kind of identity`
+        ? `${named(rule)} and ${named(other)} share the ${place}, but not window, kind of identity and block`
         : `${named(rule)} and ${named(other)} limit the same identity at "${place}" over the same window: ` +
             'give them different names, or one bucket',
     );

@@ -6,6 +6,7 @@ import type { ConsumeRequest, RateLimitStore } from '../core/rate-limit-store.ts
 import { describeError, show } from '../core/show.ts';
 import { retryAfterHeader } from '../transports/rate-limit-headers.ts';
 import type { Transport } from '../transports/transport.ts';
+import type { Blocks } from './blocks.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
 import type { DecisionStream } from './decision-stream.ts';
 import type { HeaderWriter } from './header-format.ts';
@@ -46,6 +47,7 @@ interface Parts {
   readonly charges: RuleCharges;
   readonly log: RuleLog;
   readonly decisions: DecisionStream;
+  readonly blocks: Blocks;
   readonly nextId: () => string;
   /** What answers carry besides `Retry-After`. */
   readonly headers: HeaderWriter;
@@ -74,7 +76,7 @@ export class RuleDecider {
       if (charged.length === 0) return undefined;
       const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
       const { decision, tookMs } = await this.#parts.decisions.observe(charged, () =>
-        this.#parts.store.consume(request),
+        this.#parts.blocks.consume(request, charged),
       );
       if (!decision.allowed) throw this.#refusal(decision, charged, context);
       this.#parts.transport.publish(context, this.#parts.headers([...earlier, ...decision.budgets]));

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { LogLayout } from '../core/charge.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
+import type { RuleBlock } from './block-option.ts';
 import type { OutcomeCount } from './outcome.ts';
 import type { KeyFunction, RateLimitMoment, RateLimitOptions } from './rate-limit-options.ts';
 import type { RuleNumber } from './rule-number.ts';
@@ -32,6 +33,7 @@ export interface Rule {
   /** Which requests stay charged, by their outcome. */
   readonly count: OutcomeCount;
   readonly key: KeyFunction | undefined;
+  readonly block: RuleBlock | undefined;
   readonly skip: ((context: ExecutionContext) => boolean | Promise<boolean>) | undefined;
   readonly message: NonNullable<RateLimitOptions['message']>;
   /** Undefined for a `key` rule that is decided as soon as it has an identity. */

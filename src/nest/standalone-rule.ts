@@ -7,7 +7,7 @@ import { ruleConflicts } from './rule-conflicts.ts';
 /** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
 export type StandaloneRule = Pick<
   RateLimitOptions,
-  'window' | 'limit' | 'exact' | 'type' | 'cost' | 'name' | 'bucket' | 'onStoreError'
+  'window' | 'limit' | 'exact' | 'type' | 'cost' | 'name' | 'bucket' | 'block' | 'onStoreError'
 >;
 const STANDALONE_OPTIONS: readonly string[] = [
   'window',
@@ -17,6 +17,7 @@ const STANDALONE_OPTIONS: readonly string[] = [
   'cost',
   'name',
   'bucket',
+  'block',
   'onStoreError',
 ];
 
@@ -49,11 +50,11 @@ export function standaloneRule(
   return inItsBucket(rule, options, declared.rules);
 }
 
-/** With the kind of identity that the declared rules of its bucket have. */
+/** With the kind of identity and the block that the declared rules of its bucket have, where it says nothing of them. */
 function inItsBucket(rule: Rule, { type }: StandaloneRule, rules: Iterable<Rule>): Rule {
   const [declared] = [...rules].filter(({ isBucket, place }) => isBucket && rule.isBucket && place === rule.place);
   const kind = type === undefined ? (declared?.kind ?? rule.kind) : rule.kind;
-  const placed = { ...rule, kind, suffix: '' };
+  const placed = { ...rule, kind, suffix: '', block: rule.block ?? declared?.block };
   const conflicts = ruleConflicts(declared ? [declared, placed] : [placed]);
   if (conflicts.length > 0) throw new RateLimitConfigurationError(conflicts);
   return placed;

@@ -81,6 +81,10 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['bucket', 'a}'],
   ['bucket', LONG],
   ['bucket', 42],
+  ['block', true],
+  ['block', 5],
+  ['block', null],
+  ['block', []],
   ['skip', true],
   ['skip', 'always'],
   ['when', 'early'],
@@ -135,6 +139,33 @@ describe('a rule that cannot work', () => {
     [{ limit: 1_000, cost: 1_001 }, 'cost must not be above the limit of 1000: no request'],
   ])('says what exact logs do not hold, and what never passes: %j', async (rule, message) => {
     expect(await startMessageOfRules([rule])).toContain(message);
+  });
+
+  it.each<[string, object, unknown]>([
+    ['after', { after: 0 }, 0],
+    ['after', { after: 1.5 }, 1.5],
+    ['after', { after: undefined }, undefined],
+    ['within', { within: 'soon' }, '"soon"'],
+    ['within', { within: 60_000 }, 60_000],
+    ['for', { for: 0 }, 0],
+    ['for', { for: '400d' }, '"400d"'],
+    ['until', { until: 'noon' }, '"noon"'],
+  ])('fails the start: a block with a wrong %s, %j', async (option, other, shownValue) => {
+    const block = { after: 5, within: '1m', for: '10m', ...other };
+    const message = await startMessageOfRules([{ type: 'IP', block }]);
+    expect(message).toContain(`VoucherController.seckill: block.${option} `);
+    expect(message).toContain(`got ${shownValue}`);
+  });
+
+  it('names every fault of a block', async () => {
+    expect(await startMessageOfRules([{ type: 'IP', block: {} }])).toMatch(/in 3 places/);
+  });
+
+  it.each([{}, { type: 'METHOD' }])('fails the start: a block of everybody, %j', async (rule) => {
+    const block = { after: 5, within: '1m', for: '10m' };
+    expect(await startMessageOfRules([{ ...rule, block }])).toMatch(
+      /VoucherController\.seckill: block needs type IP or USER, or a key.*got \{"after":5/,
+    );
   });
 
   it('says how to write a window that looks like milliseconds', async () => {
@@ -196,6 +227,8 @@ describe('a rule that can work', () => {
     [{ limit: 100, cost: 100 }],
     [{ limit: '5', cost: '5' }],
     [{ type: 'USER' }],
+    [{ type: 'IP', block: { after: '5', within: 60, for: '1h' } }],
+    [{ key: () => 'a', block: { after: 1, within: '1ms', for: '366d' } }],
     [{ name: 'n'.repeat(64) }],
     [{ name: 'log-in_v1.2' }],
     [{ message: '秒杀活动太火爆，请稍后再试' }],

@@ -39,10 +39,11 @@ describe('rules', () => {
     ['window', { windowMs: 1_000 }],
     ['kind of identity', { kind: 'ip' }],
     ['kind of window', { windowMs: dynamic }],
+    ['block', { block: { after: 1, withinMs: 1_000, forMs: 1_000 } }],
   ])('of one bucket that disagree in %s conflict', (_, other) => {
     expect(conflictsOf(bucket, { ...bucket, ...other })).toEqual([
-      'CatsController.list (rule-1) and CatsController.list (rule-0) share the bucket shared, but not window and kind ' +
-        'of identity',
+      'CatsController.list (rule-1) and CatsController.list (rule-0) share the bucket shared, but not window, kind ' +
+        'of identity and block',
     ]);
   });
 

@@ -24,7 +24,7 @@ describe('a rule given to the service with the bucket of a declared one', () => 
   });
 
   it('is refused with another window or another kind, since it would be another budget', () => {
-    const message = 'share the bucket sms, but not window and kind of identity';
+    const message = 'share the bucket sms, but not window, kind of identity and block';
     expect(() => ruleGiven({ bucket: 'sms', window: '2m' })).toThrow(message);
     expect(() => ruleGiven({ bucket: 'sms', window: '1m', type: 'IP' })).toThrow(message);
   });

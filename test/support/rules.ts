@@ -16,6 +16,7 @@ export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   hasFunctions: false,
   count: 'all',
   key: undefined,
+  block: undefined,
   skip: undefined,
   message: 'Too many requests.',
   when: 'afterGuards',
