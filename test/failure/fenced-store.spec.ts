@@ -70,6 +70,7 @@ describe('a fence', () => {
     const budget = charge({ windowMs: 100 });
     expect(await consume(budget)).toMatchObject({
       allowed: false,
+      decidedBy: 'fence',
       retryAfterMs: 70,
       refusedBy: [{ key: budget.key, remaining: 0, retryAfterMs: 70 }],
     });
@@ -117,9 +118,11 @@ describe('a fence', () => {
   });
 
   it('admits the share of each process, where their number is known', async () => {
-    const { admitted, forget } = setUp(3);
+    const { admitted, consume, forget } = setUp(3);
     forget();
-    expect(await admitted(10, charge({ windowMs: 100, limit: 10 }))).toBe(3);
+    const budget = charge({ windowMs: 100, limit: 10 });
+    expect(await admitted(10, budget)).toBe(3);
+    expect(await consume(budget)).toMatchObject({ allowed: false, decidedBy: 'local' });
   });
 
   it('admits what is left of the share after what this process admitted in its last window', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Charge } from '../../src/core/charge.ts';
-import type { Decision } from '../../src/core/decision.ts';
+import type { Decision, DecisionSubstitute } from '../../src/core/decision.ts';
 import type { ConsumeRequest } from '../../src/core/rate-limit-store.ts';
 import type { StoreHealth, SupervisedStore } from '../../src/core/store-health.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
@@ -11,6 +11,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 /** Counts what it is asked; answers can be held back. */
 class AskedStore extends MemoryStore implements SupervisedStore {
+  decidedBy: DecisionSubstitute | undefined;
   asked = 0;
   state: StoreHealth['state'] = 'available';
   gate: Promise<void> | undefined;
@@ -19,7 +20,7 @@ class AskedStore extends MemoryStore implements SupervisedStore {
     this.asked++;
     const decision = await super.consume(request);
     await this.gate;
-    return decision;
+    return this.decidedBy ? { ...decision, decidedBy: this.decidedBy } : decision;
   }
 
   health(): StoreHealth {
@@ -134,6 +135,15 @@ describe('a refusal', () => {
     await consume(budget);
     await consume({ ...budget, ...other });
     expect(inner.asked).toBe(3);
+  });
+
+  it('of a fence is told as such', async () => {
+    const { inner, consume, budget } = setUp();
+    await consume(budget);
+    inner.decidedBy = 'fence';
+    expect(await consume(budget)).toMatchObject({ decidedBy: 'fence' });
+    expect(await consume(budget)).toMatchObject({ allowed: false, decidedBy: 'fence' });
+    expect(inner.asked).toBe(2);
   });
 
   it('holds for a cost of 0 as for one of 1', async () => {

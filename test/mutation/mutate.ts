@@ -12,6 +12,7 @@ import { FAILURE_MUTATIONS } from './failure-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
 import { OUTCOME_MUTATIONS } from './outcome-mutations.ts';
+import { PENALTY_MUTATIONS } from './penalty-mutations.ts';
 import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 import { WAITING_MUTATIONS } from './waiting-mutations.ts';
@@ -69,6 +70,7 @@ const ALL = [
   ...STORE_MUTATIONS,
   ...WATCHING_MUTATIONS,
   ...WAITING_MUTATIONS,
+  ...PENALTY_MUTATIONS,
   ...COMPACT_MUTATIONS,
   ...REDIS_MUTATIONS,
   ...FAILURE_MUTATIONS,

@@ -593,8 +593,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'peek takes nothing',
     file: 'src/nest/rate-limiter.ts',
-    find: 'this.#parts.store.peek([charge])',
-    replace: 'this.#parts.store.consume({ id: this.#parts.nextId(), charges: [charge] })',
+    find: 'this.#parts.blocks.peek([charged])',
+    replace: 'this.#parts.blocks.consume({ id: this.#parts.nextId(), charges: [charged.charge] }, [charged])',
     tests: 'test/nest/rate-limiter',
   },
   {

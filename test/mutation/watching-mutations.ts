@@ -61,7 +61,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a remembered refusal is told as one',
     file: 'src/memory/refusal-cache-store.ts',
-    find: "return denied && { ...denied, decidedBy: 'cache' };",
+    find: "return denied && { ...denied, decidedBy: isFence ? 'fence' : 'cache' };",
     replace: 'return denied;',
     tests: 'test/nest/decisions',
   },

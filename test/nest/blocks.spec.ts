@@ -49,6 +49,16 @@ const setUp = (wrap: Wrap = (store) => store) => {
   return { clock, memory, store, blocks, consume, refused };
 };
 
+/** What a client notices of a decision. */
+const courseOf = (decision: Decision): object =>
+  decision.allowed
+    ? { allowed: true }
+    : {
+        allowed: false,
+        isBlocked: decision.refusedBy[0].isBlock ?? false,
+        retryAfterMs: decision.retryAfterMs,
+      };
+
 const chargeOf = (parts: Partial<Rule> = {}, cost = 1, who = '203.0.113.7'): RuleCharge => {
   const rule = ruleOf({ kind: 'ip', limit: 1, windowMs: 1_000, block: BLOCK, onStoreError: 'local', ...parts });
   const { limit, windowMs, label, onStoreError } = rule as Rule & { limit: number; windowMs: number };
@@ -295,14 +305,12 @@ describe('a rule that blocks', () => {
             }
             const isBlocked = now < blockedUntil;
             const decision = await consume(ip);
-            expect(decision.allowed).toBe(!isFull && !wasBlocked);
-            if (decision.allowed) {
-              admitted.push({ at: now, units: 1 });
-            } else {
-              expect(decision.refusedBy[0].isBlock ?? false).toBe(isBlocked);
-              const ownMs = isFull ? live.at(-limit)!.at + windowMs - now : 0;
-              expect(decision.retryAfterMs).toBe(Math.max(ownMs, isBlocked ? blockedUntil - now : 0));
-            }
+            const ownMs = isFull ? live.at(-limit)!.at + windowMs - now : 0;
+            const retryAfterMs = Math.max(ownMs, isBlocked ? blockedUntil - now : 0);
+            expect(courseOf(decision)).toEqual(
+              isFull || wasBlocked ? { allowed: false, isBlocked, retryAfterMs } : { allowed: true },
+            );
+            if (decision.allowed) admitted.push({ at: now, units: 1 });
           }
           expect(mostAdmittedInAnyWindow(admitted, windowMs)).toBeLessThanOrEqual(limit);
         }),
