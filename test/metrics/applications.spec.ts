@@ -3,7 +3,7 @@ import { Controller, Get } from '@nestjs/common';
 import { RateLimit, RateLimiter, type RateLimitModuleOptions } from 'nestjs-floodgate';
 import { RateLimitOpenTelemetryModule } from 'nestjs-floodgate/opentelemetry';
 import { RateLimitPrometheusModule } from 'nestjs-floodgate/prometheus';
-import { Gauge, register, Registry, type OpenMetricsContentType } from 'prom-client';
+import { Counter, Gauge, register, Registry, type OpenMetricsContentType } from 'prom-client';
 import { metrics } from '@opentelemetry/api';
 import { FailingStore } from '../support/failing-store.ts';
 import { useApps, type LimitedAppParts } from '../support/limited-app.ts';
@@ -287,8 +287,12 @@ describe('metrics', () => {
     const startWith = (module: NonNullable<ReturnType<typeof imports>>[number]) =>
       startApp('express', { imports: (limits) => [limits, module] });
 
-    it('of an application that has a metric of its own by the same name', async () => {
-      new Gauge({ name: 'floodgate_decisions_total', help: 'mine', registers: [registry] });
+    it.each([
+      ['of another kind', Gauge, ['rule', 'place', 'outcome', 'source']],
+      ['with other labels', Counter, ['rule']],
+    ])('of an application that has a metric of its own by the same name, %s', async (_, Metric, labelNames) => {
+      // oxlint-disable-next-line no-new
+      new Metric({ name: 'floodgate_decisions_total', help: 'mine', labelNames, registers: [registry] });
       await expect(start()).rejects.toThrow(
         'RateLimitPrometheusModule: the registry has another metric named floodgate_decisions_total: rename it',
       );

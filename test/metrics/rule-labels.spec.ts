@@ -20,7 +20,10 @@ describe('the labels of rules', () => {
     expect(labels.of('rule 0', 'one more')).toEqual(other);
     expect(labels.of('one more', 'name 0')).toEqual(other);
     expect(labels.of('declared', 'GET /')).toEqual({ rule: 'declared', place: 'GET /' });
-    expect(labels.of('rule 1', 'name 999')).toEqual({ rule: 'rule 1', place: 'name 999' });
+    for (const i of [0, 1, 999]) {
+      const set = { rule: `rule ${i % 2}`, place: `name ${i}` };
+      expect(labels.of(set.rule, set.place)).toEqual(set);
+    }
   });
 
   it('do not run together where rule and place do', () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMPACT_MUTATIONS } from './compact-mutations.ts';
 import { FAILURE_MUTATIONS } from './failure-mutations.ts';
+import { METRICS_MUTATIONS } from './metrics-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
 import { OUTCOME_MUTATIONS } from './outcome-mutations.ts';
@@ -69,6 +70,7 @@ const wanted = process.argv[2] ?? '';
 const ALL = [
   ...STORE_MUTATIONS,
   ...WATCHING_MUTATIONS,
+  ...METRICS_MUTATIONS,
   ...WAITING_MUTATIONS,
   ...PENALTY_MUTATIONS,
   ...COMPACT_MUTATIONS,
