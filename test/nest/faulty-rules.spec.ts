@@ -141,7 +141,7 @@ describe('a rule that cannot work', () => {
     expect(await startMessageOfRules([rule])).toContain(message);
   });
 
-  it.each<[string, object, unknown]>([
+  it.each<[string, object, string | number | undefined]>([
     ['after', { after: 0 }, 0],
     ['after', { after: 1.5 }, 1.5],
     ['after', { after: undefined }, undefined],
