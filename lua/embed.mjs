@@ -19,6 +19,8 @@ export const LUA_SOURCES = {
   consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('requests', 'charging', 'consume')},
   peek: ONE_REQUEST + WINDOW + ${of('peek')},
   refund: ONE_REQUEST + LOGS + ${of('refund')},
+  'read-rules': ${of('read-rules')},
+  'override-rule': ${of('override-rule')},
 } as const;
 `;
 }

@@ -1,6 +1,7 @@
 import { durationMs, parseDuration, type Duration } from './core/duration.ts';
 import { RateLimitConfigurationError } from './core/errors.ts';
 import type { RateLimitStore } from './core/rate-limit-store.ts';
+import type { RuleOverrideStore } from './core/rule-override-store.ts';
 import { show } from './core/show.ts';
 import type { StoreEvent } from './core/store-event.ts';
 import type { SupervisedStore } from './core/store-health.ts';
@@ -117,7 +118,7 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   // The in-process store answers at once: a deadline would only cost time, and there is nothing to fall back to.
   if (!redis && !options.store) return new FailurePolicyStore(new MemoryStore(), { onStoreError, events });
 
-  const { store, failure } = options.store
+  const { store, failure, ruleOverrides } = options.store
     ? { store: new ForeignStore(options.store) }
     : await connectRedisStore(redis!, { keyPrefix, onEvent });
   if (failure) events.failed(failure);
@@ -133,8 +134,17 @@ export async function createRateLimitStore(options: RateLimitStoreOptions = {}):
   const policies = { onStoreError, events, vitals: guarded, local, remembersAll: hasFence };
   const supervisedStore = new FailurePolicyStore(decider, policies);
   // Times of a store of somebody else may be of another clock, as in tests that give it.
-  return options.store ? supervisedStore : new RefusalCacheStore(supervisedStore);
+  if (options.store) return supervisedStore;
+  const cached = new RefusalCacheStore(supervisedStore);
+  if (ruleOverrides) overridesBeside.set(cached, ruleOverrides);
+  return cached;
 }
+
+const overridesBeside = new WeakMap<RateLimitStore, () => RuleOverrideStore>();
+
+/** Overrides of rules in the Redis of this store, if it is one that {@link createRateLimitStore} made on a Redis. */
+export const ruleOverridesBeside = (store: RateLimitStore): RuleOverrideStore | undefined =>
+  overridesBeside.get(store)?.();
 
 /** A listener that fails harms no decision. */
 const harmless =

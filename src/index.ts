@@ -46,6 +46,8 @@ export type { QuotaExceededProblem } from './nest/problem-details.ts';
 export { RateLimitUnavailableException } from './nest/rate-limit-unavailable.exception.ts';
 export type { AcquireOptions, ConsumeOptions } from './nest/acquire-options.ts';
 export type { Granted } from './nest/consume-up-to.ts';
+export type { RateLimitRules, RuleStatus } from './nest/rate-limit-rules.ts';
+export type { RuleOverride, RuleOverrides } from './nest/rule-override.ts';
 export { RateLimiter } from './nest/rate-limiter.ts';
 export type { RuleReference } from './nest/reference-charges.ts';
 export type { StandaloneRule } from './nest/standalone-rule.ts';

@@ -15,23 +15,27 @@ const MOST_LOOKS = 5;
  * Takes as much of the charge's cost as there is room for. The first call takes all, where there is room. Otherwise the
  * store is asked how much there is, since what is remembered of a refusal does not grow, and that is taken. Where others
  * were faster each time, one unit is asked for.
+ *
+ * @param others are charged the same units besides
  */
 export async function consumeUpTo(
   store: Pick<RateLimitStore, 'consume' | 'peek'>,
   charge: Charge,
   nextId: () => string,
+  others: readonly Charge[] = [],
 ): Promise<Granted | Denied> {
+  const all = (cost: number): readonly Charge[] => [charge, ...others].map((each) => ({ ...each, cost }));
   const take = async (cost: number): Promise<Granted | Denied> => {
-    const decision = await store.consume({ id: nextId(), charges: [{ ...charge, cost }] });
+    const decision = await store.consume({ id: nextId(), charges: all(cost) });
     return decision.allowed ? { ...decision, granted: cost } : decision;
   };
-  const most = Math.min(charge.cost, maxCostOf(charge));
+  const most = Math.min(charge.cost, ...[charge, ...others].map(maxCostOf));
   let decision = await take(most);
   for (let looks = 0; !decision.allowed && most > 1; looks++) {
-    const preview = await store.peek([{ ...charge, cost: 1 }]);
+    const preview = await store.peek(all(1));
     if (!preview.allowed) return preview;
     const isLast = looks === MOST_LOOKS;
-    decision = await take(isLast ? 1 : Math.min(most, preview.budgets[0]?.remaining ?? most));
+    decision = await take(isLast ? 1 : Math.min(most, ...preview.budgets.map(({ remaining }) => remaining)));
     if (isLast) break;
   }
   return decision;

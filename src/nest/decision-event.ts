@@ -106,9 +106,10 @@ export function eventsOf(
     source: decidedBy ?? 'store',
     latencyMs,
   };
-  return charged.flatMap((ruleCharge) => {
+  const isJudged = (ruleCharge: RuleCharge): boolean => judged.some((other) => isSame(other, ruleCharge));
+  return oncePerRule(allowed ? charged : charged.filter(isJudged)).map((ruleCharge) => {
     const budget = judged.find((other) => isSame(other, ruleCharge));
-    return allowed || budget ? [eventOf(ruleCharge, budget, course, writeIdentity)] : [];
+    return eventOf(ruleCharge, budget, course, writeIdentity);
   });
 }
 
@@ -118,9 +119,13 @@ export const eventsOfFailure = (
   latencyMs: number,
   writeIdentity: IdentityWriter,
 ): readonly DecisionEvent[] =>
-  charged.map((ruleCharge) =>
+  oncePerRule(charged).map((ruleCharge) =>
     eventOf(ruleCharge, undefined, { outcome: 'fallback-refused', source: 'policy', latencyMs }, writeIdentity),
   );
 
 const isSame = (budget: Budget, { charge }: RuleCharge): boolean =>
   budget.limit === charge.limit && budget.rule === charge.rule && logName(budget) === logName(charge);
+
+/** While its window changes, a rule has several charges; that of the rule in force comes first. */
+const oncePerRule = (charged: readonly RuleCharge[]): readonly RuleCharge[] =>
+  charged.filter(({ rule }, i) => charged.findIndex((other) => other.rule === rule) === i);

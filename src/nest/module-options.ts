@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { isObservable, type Observable } from 'rxjs';
 import { MAX_EXACT_LIMIT, MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
@@ -6,6 +7,7 @@ import { compileRule, withoutUndefined } from './compile-rule.ts';
 import { HEADER_FORMATS, type HeaderFormat } from './header-format.ts';
 import type { AnonymousPolicy, IdentitySettings } from './identity.ts';
 import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
+import type { RuleOverrides } from './rule-override.ts';
 
 /** Options of `RateLimitModule.forRoot`. */
 export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onStoreEvent'> {
@@ -38,6 +40,17 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
   readonly problemDetails?: boolean;
   /** How `RateLimiter.decisions$` tells whose budget it was: by a hash, or as keys have it. @default 'hashed' */
   readonly decisionIdentities?: 'hashed' | 'plain';
+  /**
+   * Sets of overrides of rules, by their names, from a configuration of the application's own. Each takes the place of
+   * the one before as a whole; a rule that it does not name is that of the code.
+   */
+  readonly overrides?: Observable<RuleOverrides>;
+  /**
+   * True: {@link RateLimiter.rules} changes rules in all processes that share `redis`. Takes a second connection, which
+   * hears of changes.
+   * @default false
+   */
+  readonly liveRules?: boolean;
   /** False: nothing is limited (tests, emergencies). @default true */
   readonly enabled?: boolean;
   /**
@@ -68,6 +81,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   partitionKey: true,
   problemDetails: true,
   decisionIdentities: true,
+  overrides: true,
+  liveRules: true,
   enabled: true,
   guard: true,
 };
@@ -123,12 +138,15 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
   const headers = Array.isArray(options.headers) ? (options.headers as readonly unknown[]) : [options.headers];
   for (const format of headers) oneOf('headers', format, HEADER_FORMATS);
   if (headers.length > 1 && headers.includes('none')) wrong('headers', headers, 'must not mix none with others');
-  for (const name of ['partitionKey', 'problemDetails', 'enabled'] as const) oneOf(name, options[name], [true, false]);
   oneOf('decisionIdentities', options.decisionIdentities, ['hashed', 'plain']);
+  for (const name of ['partitionKey', 'problemDetails', 'liveRules', 'enabled'] as const)
+    oneOf(name, options[name], [true, false]);
   oneOf('guard', options.guard, ['global', 'manual']);
   if (options.rules !== undefined && !Array.isArray(options.rules)) {
     wrong('rules', options.rules, 'must be a list of rules');
   }
+  const { overrides } = options;
+  if (overrides !== undefined && !isObservable(overrides)) wrong('overrides', overrides, 'must be an Observable');
   checkDefaults(defaults, (fault) => faults.push(fault));
   return [...faults, ...storeOptionFaults(options)];
 }

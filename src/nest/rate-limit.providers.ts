@@ -3,7 +3,8 @@ import { HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core
 import { callIds } from '../core/call-id.ts';
 import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
+import { MemoryRuleOverrides } from '../memory/memory-rule-overrides.ts';
+import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT, ruleOverridesBeside } from '../create-rate-limit-store.ts';
 import type { StoreEvent } from '../core/store-event.ts';
 import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
@@ -25,6 +26,10 @@ import { RootModuleCheck } from './root-module-check.ts';
 import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
+import { RateLimitRules } from './rate-limit-rules.ts';
+import { RenewingStore } from './renewed-charges.ts';
+import { LiveRules } from './live-rules.ts';
+import { RuleOverrideIntake } from './rule-override-intake.ts';
 import { RuleLog } from './rule-log.ts';
 import { StoreEventStream } from './store-event-stream.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
@@ -112,6 +117,19 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       log: RuleLog,
     ) => new OutcomeRefunds({ store, transport, log, deadlineMs: durationMs(decisionTimeout) }),
   },
+  { provide: LiveRules, inject: [RuleBook], useFactory: (rules: RuleBook) => new LiveRules(rules) },
+  {
+    provide: RuleOverrideIntake,
+    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, LiveRules],
+    useFactory: async (options: RateLimitModuleOptions, store: RateLimitStore, live: LiveRules) => {
+      const { redis, liveRules = false, overrides: given } = options;
+      const inProcess = !redis || liveRules ? new MemoryRuleOverrides() : undefined;
+      const kept = (liveRules && ruleOverridesBeside(store)) || inProcess;
+      const intake = new RuleOverrideIntake({ live, kept, given, now: () => performance.now() });
+      await intake.start();
+      return intake;
+    },
+  },
   {
     provide: DecisionStream,
     // The rule book comes first: it says what is wrong with the options.
@@ -137,6 +155,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       RuleLog,
       OutcomeRefunds,
       Blocks,
+      LiveRules,
     ],
     useFactory: (
       options: RateLimitModuleOptions,
@@ -148,6 +167,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       log: RuleLog,
       outcomes: OutcomeRefunds,
       blocks: Blocks,
+      live: LiveRules,
     ) => {
       const settings = identitySettings(options);
       const charges = new RuleCharges(
@@ -155,6 +175,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         settings.anonymous,
         log,
         new RuleWatch(warnings),
+        live,
       );
       const headers = headerWriter(options.headers ?? 'legacy', options.partitionKey ?? false);
       const hasProblemDetails = options.problemDetails ?? false;
@@ -175,11 +196,21 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   {
     provide: WaitingCalls,
     inject: [RATE_LIMIT_STORE],
-    useFactory: (store: RateLimitStore) => new WaitingCalls({ store, nextId: callIds() }),
+    useFactory: (store: RateLimitStore) => new WaitingCalls({ store: new RenewingStore(store), nextId: callIds() }),
   },
   {
     provide: RateLimiter,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, RuleBook, StoreEventStream, DecisionStream, Blocks, WaitingCalls],
+    inject: [
+      MODULE_OPTIONS,
+      RATE_LIMIT_STORE,
+      RuleBook,
+      StoreEventStream,
+      DecisionStream,
+      Blocks,
+      WaitingCalls,
+      LiveRules,
+      RuleOverrideIntake,
+    ],
     useFactory: (
       options: RateLimitModuleOptions,
       store: RateLimitStore | SupervisedStore,
@@ -188,10 +219,14 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       decisions: DecisionStream,
       blocks: Blocks,
       waiting: WaitingCalls,
+      live: LiveRules,
+      overrides: RuleOverrideIntake,
     ) => {
-      const charges = new ReferenceCharges(rules, identitySettings(options).ipv6Prefix);
+      const charges = new ReferenceCharges(rules, live, identitySettings(options).ipv6Prefix);
+      const control = new RateLimitRules({ book: rules, live, intake: overrides });
       const { enabled = true } = options;
-      return new RateLimiter({ store, events, decisions, blocks, charges, waiting, nextId: callIds(), enabled });
+      const parts = { store, events, decisions, blocks, charges, waiting, control, nextId: callIds(), enabled };
+      return new RateLimiter(parts);
     },
   },
 ];

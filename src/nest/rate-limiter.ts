@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import type { Charge } from '../core/charge.ts';
 import type { Allowed, Decision, Denied, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
@@ -11,10 +12,12 @@ import type { Blocks } from './blocks.ts';
 import { consumeUpTo, type Granted } from './consume-up-to.ts';
 import type { DecisionEvent } from './decision-event.ts';
 import type { DecisionStream } from './decision-stream.ts';
+import type { RateLimitRules } from './rate-limit-rules.ts';
 import { RateLimitException } from './rate-limit.exception.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { ReferenceCharges, RuleReference } from './reference-charges.ts';
 import type { RuleCharge } from './rule-charges.ts';
+import { renewWhenAsked } from './renewed-charges.ts';
 import type { StoreEventStream } from './store-event-stream.ts';
 import { withoutStackTrace } from './without-stack-trace.ts';
 
@@ -25,6 +28,7 @@ interface Parts {
   readonly blocks: Blocks;
   readonly charges: ReferenceCharges;
   readonly waiting: WaitingCalls;
+  readonly control: RateLimitRules;
   readonly nextId: () => string;
   readonly enabled: boolean;
 }
@@ -62,9 +66,13 @@ export class RateLimiter {
    */
   readonly decisions$: Observable<DecisionEvent>;
 
+  /** Changes declared rules by their names while they are in force: see the option `liveRules`. */
+  readonly rules: RateLimitRules;
+
   constructor(parts: Parts) {
     this.#parts = parts;
     this.decisions$ = parts.decisions.decisions$;
+    this.rules = parts.control;
     this.storeEvents$ = parts.events.from(() => this.health());
   }
 
@@ -77,10 +85,10 @@ export class RateLimiter {
   async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
     const { nextId, enabled, decisions, blocks } = this.#parts;
     const id = nextId();
-    const charged = this.#charged(rule, identity, options.cost);
+    const charged = this.#parts.charges.of(rule, identity, options.cost);
     if (!enabled) return { allowed: true, id, budgets: [] };
-    const ask = (): Promise<Decision> => blocks.consume({ id, charges: [charged.charge] }, [charged]);
-    const { decision } = await unavailableAsException(decisions.observe([charged], ask));
+    const ask = (): Promise<Decision> => blocks.consume({ id, charges: chargesOf(charged) }, charged);
+    const { decision } = await unavailableAsException(decisions.observe(charged, ask));
     return decision;
   }
 
@@ -98,14 +106,16 @@ export class RateLimiter {
    * @throws RateLimitUnavailableException as `consume`, and when the application closes
    */
   async acquire(rule: RuleReference, identity: string, options: AcquireOptions = {}): Promise<Decision> {
-    const { nextId, enabled, decisions, blocks, waiting } = this.#parts;
+    const { nextId, enabled, decisions, blocks, waiting, charges } = this.#parts;
     const patience = patienceOf(options);
-    const charged = this.#charged(rule, identity, options.cost);
+    const charged = charges.of(rule, identity, options.cost);
     patience.signal?.throwIfAborted();
     if (!enabled) return { allowed: true, id: nextId(), budgets: [] };
+    const [{ charge }] = charged;
+    renewWhenAsked(charge, () => (charges.mayChange ? chargesOf(charges.of(rule, identity, options.cost)) : [charge]));
     const wait = (): Promise<Decision> =>
-      blocks.unlessBlocked(charged, () => waiting.acquire(charged.charge, patience));
-    const { decision } = await unavailableAsException(decisions.observe([charged], wait));
+      blocks.unlessBlocked(charged[0], () => waiting.acquire(charge, patience));
+    const { decision } = await unavailableAsException(decisions.observe(charged, wait));
     return decision;
   }
 
@@ -134,26 +144,27 @@ export class RateLimiter {
    */
   async consumeUpTo(rule: RuleReference, identity: string, units: number): Promise<Granted | Denied> {
     const { nextId, enabled, decisions, blocks, store } = this.#parts;
-    const charged = { ...this.#charged(rule, identity, units) };
-    const { charge } = charged;
+    const [first, ...formers] = this.#parts.charges.of(rule, identity, units);
+    const { charge } = first;
+    const charged = { ...first };
     if (charge.cost === 0) throw new TypeError('RateLimiter: units to take must be 1 or more, got 0');
     if (!enabled) return { allowed: true, id: nextId(), budgets: [], granted: charge.cost };
     const take = async (): Promise<Granted | Denied> => {
-      const decision = await consumeUpTo(store, charge, nextId);
+      const decision = await consumeUpTo(store, charge, nextId, chargesOf(formers));
       charged.charge = { ...charge, cost: decision.allowed ? decision.granted : 1 };
       return decision;
     };
     const { decision } = await unavailableAsException(
-      decisions.observe([charged], () => blocks.unlessBlocked(charged, take)),
+      decisions.observe([charged, ...formers], () => blocks.unlessBlocked(charged, take)),
     );
     return decision;
   }
 
   /** What {@link consume} would answer now. Takes nothing. */
   async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
-    const charged = this.#charged(rule, identity, options.cost);
+    const charged = this.#parts.charges.of(rule, identity, options.cost);
     if (!this.#parts.enabled) return { allowed: true, budgets: [] };
-    return unavailableAsException(this.#parts.blocks.peek([charged]));
+    return unavailableAsException(this.#parts.blocks.peek(charged));
   }
 
   /** Gives back what this decision took. @throws StoreUnavailableError when the store cannot */
@@ -163,9 +174,9 @@ export class RateLimiter {
 
   /** Makes the budget whole, and ends the rule's block. @throws StoreUnavailableError when the store cannot */
   async reset(rule: RuleReference, identity: string): Promise<void> {
-    const charged = this.#charged(rule, identity);
+    const charged = this.#parts.charges.of(rule, identity);
     const { enabled, store, blocks } = this.#parts;
-    if (enabled) await store.reset(blocks.logsOf(charged));
+    if (enabled) await store.reset(charged.flatMap((each) => blocks.logsOf(each)));
   }
 
   /**
@@ -177,12 +188,9 @@ export class RateLimiter {
     const { store } = this.#parts;
     return 'health' in store ? store.health() : { state: 'available', since: this.#startedAt, circuit: 'closed' };
   }
-
-  #charged(reference: RuleReference, identity: string, cost?: number): RuleCharge {
-    const { charges } = this.#parts;
-    return charges.of(charges.ruleOf(reference), identity, cost);
-  }
 }
+
+const chargesOf = (charged: readonly RuleCharge[]): readonly Charge[] => charged.map(({ charge }) => charge);
 
 async function unavailableAsException<T>(answer: Promise<T>): Promise<T> {
   try {

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { layoutOf } from '../core/charge.ts';
 import { RateLimitConfigurationError } from '../core/errors.ts';
-import { compileRule } from './compile-rule.ts';
+import type { OverrideValues } from '../core/rule-override-store.ts';
+import { compileRule, type Standing } from './compile-rule.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
 import { RulesByHandler, type HandlerRules } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
@@ -12,13 +12,13 @@ import { RootModuleCheck } from './root-module-check.ts';
 import type { Rule } from './rule.ts';
 import { bucketConflicts, ruleConflicts } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
+import { soleRule } from './sole-rule.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
 import { standaloneRule, type StandaloneRule } from './standalone-rule.ts';
+import { withLargeLogs } from './large-logs.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
 import { uniquePlaces } from './unique-places.ts';
 
-/** Units: so many take more than 100 kB in an exact log. */
-const LARGE_LIMIT = 1_000;
 const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
 /**
@@ -31,6 +31,9 @@ const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 export class RuleBook {
   readonly #rules = new Set<Rule>();
   readonly #named = new Map<string, readonly Rule[]>();
+  readonly #sources = new Map<Rule, { readonly options: RateLimitOptions; readonly standing: Standing }>();
+  /** Those that apply to one handler, for each handler. */
+  readonly #applicable: (readonly Rule[])[] = [];
   /** Those that apply to some handler: a rule may be replaced everywhere it could. */
   readonly #applied = new Set<Rule>();
   readonly #faults = new Set<string>();
@@ -90,12 +93,7 @@ export class RuleBook {
 
   /** The rules of which each client can fill a log that takes much memory, as messages name them. */
   get withLargeLogs(): readonly string[] {
-    return [...this.#applied]
-      .filter(({ kind, limit, layout }) => {
-        if (kind === 'method' || typeof limit !== 'number' || limit <= LARGE_LIMIT) return false;
-        return layoutOf({ limit, layout }) === 'exact';
-      })
-      .map(({ writtenOn, label }) => `${writtenOn} (${label})`);
+    return withLargeLogs(this.#applied);
   }
 
   /** The rules that are written on controllers and in the module. */
@@ -110,10 +108,27 @@ export class RuleBook {
     return applied.length > 0 ? applied : declared;
   }
 
+  /** The declared rule of this name, or one of those that do not differ. @throws TypeError */
+  sole(name: string): Rule {
+    return soleRule(name, this.named(name));
+  }
+
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
   standalone(options: StandaloneRule): Rule {
     const declared = { named: (name: string) => this.named(name), rules: this.#rules };
     return standaloneRule(options, ruleDefaults(this.#options), declared);
+  }
+
+  /** A declared rule with other values, or undefined when `fault` was told what is wrong with them. */
+  overridden(rule: Rule, values: OverrideValues, fault: (message: string) => void): Rule | undefined {
+    const { options, standing } = this.#sources.get(rule)!;
+    return compileRule({ ...options, ...values }, standing, ruleDefaults(this.#options), fault);
+  }
+
+  /** What is wrong with the rules beside each other, if others stood in the places of some. */
+  conflictsWith(inPlaceOf: (rule: Rule) => Rule): readonly string[] {
+    const ofHandlers = this.#applicable.flatMap((rules) => bucketConflicts(rules.map(inPlaceOf)));
+    return [...ruleConflicts([...this.#applied].map(inPlaceOf)), ...ofHandlers];
   }
 
   #note(faults: Iterable<string>): void {
@@ -126,10 +141,12 @@ export class RuleBook {
 
   #compile(rules: readonly RateLimitOptions[], writtenOn: (i: number) => string, place: string): readonly Rule[] {
     const defaults = ruleDefaults(this.#options);
-    const compiled = rules.flatMap(
-      (rule, i) =>
-        compileRule(rule, { writtenOn: writtenOn(i), place }, defaults, (fault) => this.#faults.add(fault)) ?? [],
-    );
+    const compiled = rules.flatMap((options, i) => {
+      const standing = { writtenOn: writtenOn(i), place };
+      const rule = compileRule(options, standing, defaults, (fault) => this.#faults.add(fault));
+      if (rule) this.#sources.set(rule, { options, standing });
+      return rule ?? [];
+    });
     for (const rule of compiled) {
       this.#rules.add(rule);
       if (rule.name !== undefined) this.#named.set(rule.name, [...(this.#named.get(rule.name) ?? []), rule]);
@@ -164,6 +181,7 @@ export class RuleBook {
       const rules = applicableRules(layers, fault);
       for (const rule of rules) this.#applied.add(rule);
       this.#note(bucketConflicts(rules));
+      this.#applicable.push(rules);
       this.#byHandler.add(controller, handler, this.#options.enabled === false ? [] : rules);
     }
   }

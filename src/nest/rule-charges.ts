@@ -2,6 +2,8 @@ import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
 import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
 import { Answers } from './answers.ts';
+import type { LiveRules } from './live-rules.ts';
+import type { FormerRule } from './rule-succession.ts';
 import { MissingAddressError, type AnonymousPolicy, type Identifier, type Identity } from './identity.ts';
 import { layoutFor } from './outcome.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
@@ -24,12 +26,14 @@ export class RuleCharges {
   readonly #anonymous: AnonymousPolicy;
   readonly #log: RuleLog;
   readonly #watch: RuleWatch;
+  readonly #live: LiveRules;
 
-  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog, watch: RuleWatch) {
+  constructor(identifier: Identifier, anonymous: AnonymousPolicy, log: RuleLog, watch: RuleWatch, live: LiveRules) {
     this.#identifier = identifier;
     this.#anonymous = anonymous;
     this.#log = log;
     this.#watch = watch;
+    this.#live = live;
   }
 
   /**
@@ -41,12 +45,18 @@ export class RuleCharges {
   async of(rules: readonly Rule[], context: ExecutionContext, later?: Rule[]): Promise<readonly RuleCharge[]> {
     const found: RuleCharge[] = [];
     let answers: Answers | undefined;
-    for (const rule of rules) {
+    for (const written of rules) {
+      const live = this.#live.size > 0 ? this.#live.of(written) : undefined;
+      const rule = live?.rule ?? written;
       const mayWait = later !== undefined && rule.when === undefined;
       if (rule.hasFunctions || this.#identifier.asksFor(rule)) answers ??= new Answers(context);
       const judged = await this.#judge(rule, context, mayWait, answers);
-      if (judged === 'later') later!.push(rule);
+      if (judged === 'later') later!.push(written);
       else if (judged !== 'not applicable') found.push(judged);
+      if (live && live.formers.length > 0 && typeof judged === 'object') {
+        answers ??= new Answers(context);
+        await this.#addFormers(found, judged, live.formers, answers);
+      }
     }
     return found;
   }
@@ -68,6 +78,29 @@ export class RuleCharges {
     if (mayWait) return 'later';
     if (this.#anonymous === 'deny') throw new ForbiddenException('This request does not say whose it is.');
     return 'not applicable';
+  }
+
+  /** What the rules charge whose place this one took while their windows pass: on the same key, in logs of their own. */
+  async #addFormers(
+    found: RuleCharge[],
+    { rule, charge }: RuleCharge,
+    formers: readonly FormerRule[],
+    answers: Answers,
+  ): Promise<void> {
+    try {
+      for (const { rule: former } of formers) {
+        const [limit, cost] = [former.limit, former.cost];
+        const ofFormer: Charge = {
+          ...charge,
+          limit: typeof limit === 'function' ? await limit(answers) : limit,
+          windowMs: former.windowMs as number,
+          cost: typeof cost === 'function' ? await cost(answers) : cost,
+        };
+        found.push({ rule, charge: ofFormer });
+      }
+    } catch (error) {
+      this.#giveUp(rule, error);
+    }
   }
 
   async #charge(rule: Rule, identity: Identity, answers: Answers | undefined): Promise<Charge> {

@@ -7,7 +7,7 @@ const QUIET_MS = 60_000;
 @Injectable()
 export class RuleLog {
   readonly #logger = new Logger('RateLimit');
-  readonly #toldAt = new Map<Rule, number>();
+  readonly #toldAt = new WeakMap<Rule, number>();
 
   error(rule: Rule, message: string): void {
     const now = performance.now();

@@ -9,9 +9,9 @@ const REQUESTS_TO_WARN_AT = 100;
 export class RuleWatch {
   readonly #warnings: Warnings;
   /** Requests without a user so far, for the rules that never met one; Infinity for those that did. */
-  readonly #strangers = new Map<Rule, number>();
+  readonly #strangers = new WeakMap<Rule, number>();
   /** The windows and limits of the requests so far, for the rules whose functions never gave one twice. */
-  readonly #values = new Map<Rule, Set<string> | 'fine'>();
+  readonly #values = new WeakMap<Rule, Set<string> | 'fine'>();
 
   constructor(warnings: Warnings) {
     this.#warnings = warnings;

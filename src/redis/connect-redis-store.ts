@@ -1,12 +1,14 @@
 import { within } from '../core/deadline.ts';
 import { RateLimitConfigurationError, StoreUnavailableError } from '../core/errors.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
+import type { RuleOverrideStore } from '../core/rule-override-store.ts';
 import type { StoreEvent } from '../core/store-event.ts';
 import { clientOptionsWarning } from './client-options.ts';
 import { becomeReady } from './become-ready.ts';
 import type { RedisConnectionOptions } from './connection-options.ts';
-import { closeRedis, openRedis } from './open-redis.ts';
+import { closeRedis, duplicateOf, openRedis, type OwnClient } from './open-redis.ts';
 import { isRedisClient, type RedisClient } from './redis-client.ts';
+import { RedisRuleOverrides } from './redis-rule-overrides.ts';
 import { RedisStore } from './redis-store.ts';
 import { ServerWatch } from './server-watch.ts';
 
@@ -19,16 +21,23 @@ interface ConnectOptions {
   readonly onEvent: (event: StoreEvent) => void;
 }
 
+interface Connected {
+  readonly store: RateLimitStore;
+  /** Why the store cannot decide yet, if it cannot. */
+  readonly failure: StoreUnavailableError | undefined;
+  /** Overrides of rules in the same Redis; opens nothing yet. */
+  readonly ruleOverrides: () => RuleOverrideStore;
+}
+
 /**
  * A store on the Redis of this URL or these options, which it closes in the end, or on this client, which it does not.
  *
- * @returns the store, and why it cannot decide yet, if it cannot
  * @throws RateLimitConfigurationError for what waiting does not mend
  */
 export async function connectRedisStore(
   redis: string | RedisConnectionOptions | RedisClient,
   { keyPrefix, onEvent }: ConnectOptions,
-): Promise<{ store: RateLimitStore; failure: StoreUnavailableError | undefined }> {
+): Promise<Connected> {
   const own = isRedisClient(redis) ? undefined : await openRedis(redis);
   const client = own ?? (redis as RedisClient);
   const warning = own ? undefined : clientOptionsWarning(client);
@@ -40,8 +49,11 @@ export async function connectRedisStore(
     if (own) await closeRedis(own);
   };
   const store = Object.assign(new RedisStore(client, { keyPrefix, watch }), { close });
+  const openSubscriber = async (): Promise<OwnClient | undefined> =>
+    isRedisClient(redis) ? duplicateOf(redis) : openRedis(redis);
+  const ruleOverrides = (): RuleOverrideStore => new RedisRuleOverrides(client, { keyPrefix, openSubscriber });
   try {
-    return { store, failure: await obstacle(client, store) };
+    return { store, failure: await obstacle(client, store), ruleOverrides };
   } catch (error) {
     await close();
     throw error;

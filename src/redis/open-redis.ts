@@ -1,9 +1,11 @@
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import { FIXED_CLUSTER_OPTIONS, FIXED_OPTIONS, type RedisConnectionOptions } from './connection-options.ts';
-import type { RedisClient } from './redis-client.ts';
+import type { ClientEvent, RedisClient } from './redis-client.ts';
 
 /** A connection of our own: what `new Redis()` gives, as far as we use it. */
-interface OwnClient extends RedisClient {
+export interface OwnClient extends RedisClient {
+  on(event: ClientEvent | 'close' | 'message', listener: (error?: unknown) => void): unknown;
+  subscribe(channel: string): Promise<unknown>;
   /** The connection, while there is one; a Cluster has several. */
   readonly stream?: { on(event: 'error', listener: () => void): unknown };
   quit(): Promise<unknown>;
@@ -68,6 +70,10 @@ async function loadIoredis(): Promise<RedisConstructor> {
     ]);
   }
 }
+
+/** A connection of our own to where this client of the application is connected, if it can tell. */
+export const duplicateOf = (client: RedisClient): OwnClient | undefined =>
+  (client as { duplicate?: () => OwnClient }).duplicate?.();
 
 /** Ends a connection of our own, after the commands that are under way. */
 export async function closeRedis(client: OwnClient): Promise<void> {

@@ -550,14 +550,14 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'large logs are warned of',
-    file: 'src/nest/rule-book.ts',
+    file: 'src/nest/large-logs.ts',
     find: 'limit <= LARGE_LIMIT',
     replace: 'limit <= 10 * LARGE_LIMIT',
     tests: 'test/e2e/warnings',
   },
   {
     takesAway: 'one log that all share is not warned of',
-    file: 'src/nest/rule-book.ts',
+    file: 'src/nest/large-logs.ts',
     find: "kind === 'method' || typeof limit",
     replace: 'typeof limit',
     tests: 'test/e2e/warnings',
@@ -593,8 +593,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'peek takes nothing',
     file: 'src/nest/rate-limiter.ts',
-    find: 'this.#parts.blocks.peek([charged])',
-    replace: 'this.#parts.blocks.consume({ id: this.#parts.nextId(), charges: [charged.charge] }, [charged])',
+    find: 'this.#parts.blocks.peek(charged)',
+    replace: 'this.#parts.blocks.consume({ id: this.#parts.nextId(), charges: chargesOf(charged) }, charged)',
     tests: 'test/nest/rate-limiter',
   },
   {
@@ -606,9 +606,9 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'a name of several budgets is no reference',
-    file: 'src/nest/reference-charges.ts',
-    find: 'if (!others.every(isSame))',
-    replace: 'if (!others.every(isSame) && name === undefined)',
+    file: 'src/nest/sole-rule.ts',
+    find: 'if (others.every(isSame))',
+    replace: 'if (others.every(isSame) || name !== undefined)',
     tests: 'test/nest/rate-limiter',
   },
   {
@@ -1125,7 +1125,7 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'compact logs are not warned of',
-    file: 'src/nest/rule-book.ts',
+    file: 'src/nest/large-logs.ts',
     find: "return layoutOf({ limit, layout }) === 'exact';",
     replace: 'return true;',
     tests: 'test/e2e/warnings',
