@@ -21,7 +21,7 @@ export function parseRuleDocument(reply: unknown): RuleDocument | undefined {
   const [now, document] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   if (document === '') return undefined;
   if (document === null || document === undefined) return NO_CHANGES;
-  const [, tag, version, text] = PARTS.exec(String(document)) ?? [];
+  const [, tag, version, text] = (typeof document === 'string' && PARTS.exec(document)) || [];
   if (tag === undefined) throw notUnderstood(document);
   return { tag, version: Number(version), changes: new Map(changesIn(text!, Number(now))) };
 }

@@ -1154,8 +1154,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'functions are asked anew at the next moment',
     file: 'src/nest/rule-charges.ts',
-    find: 'answers ??= new Answers(context);',
-    replace: 'answers ??= ((context as any).answers ??= new Answers(context));',
+    find: 'asksFor(rule)) answers ??= new Answers(context);',
+    replace: 'asksFor(rule)) answers ??= ((context as any).answers ??= new Answers(context));',
     tests: 'test/e2e/tiers',
   },
   {

@@ -33,8 +33,8 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refused call has events of the rules that refused only',
     file: 'src/nest/decision-event.ts',
-    find: 'return allowed || budget ? [',
-    replace: 'return true ? [',
+    find: 'allowed ? charged : charged.filter(isJudged)',
+    replace: 'charged',
     tests: 'test/nest/decisions',
   },
   {
@@ -68,7 +68,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'calls of the service are told',
     file: 'src/nest/rate-limiter.ts',
-    find: 'unavailableAsException(decisions.observe([charged], ask))',
+    find: 'unavailableAsException(decisions.observe(charged, ask))',
     replace: 'unavailableAsException(decisions.observe([], ask))',
     tests: 'test/nest/decisions',
   },

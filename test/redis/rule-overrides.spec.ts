@@ -108,6 +108,7 @@ describe('overrides that are kept in Redis', () => {
     const document = (await redis.client.get(key))!;
     await redis.client.set(key, document.replace(/^1 1\.\w+/, '1 2.lost').replace('\\"limit\\":3', '\\"limit\\":4'));
     await sees(other, { limit: 4 });
+    expect(other.failures).toEqual([]);
   });
 
   it('arrive while the connection that listens is cut again and again', async () => {
@@ -209,6 +210,7 @@ describe('overrides that are kept in Redis', () => {
     await eventually(async () => (await listening()) === 1);
     for (const close of closing.splice(0).toReversed()) await close();
     await eventually(async () => (await listening()) === 0);
+    expect(await listening()).toBe(0);
   });
 
   it('work on a Cluster, from its nodes or with a client', async () => {
@@ -223,6 +225,7 @@ describe('overrides that are kept in Redis', () => {
     await sees(other, { limit: 3 });
     await other.overrides.change('sale', { limit: 4 });
     await sees(one, { limit: 4 });
+    expect(one.failures).toEqual([]);
   }, 30_000);
 });
 
