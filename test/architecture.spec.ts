@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   '': { folders: ['core', 'memory', 'failure', 'redis'], packages: [] },
 };
 /** Files that put the parts together. */
-const COMPOSES = ['index.ts', 'nest/rate-limit.providers.ts', 'nest/module-options.ts'];
+const COMPOSES = ['index.ts', 'nest/rate-limit.providers.ts', 'nest/live-rules.providers.ts', 'nest/module-options.ts'];
 
 describe('the architecture', () => {
   const files = filesIn(src, '.ts');

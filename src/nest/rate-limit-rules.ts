@@ -6,6 +6,7 @@ import type { RuleBook } from './rule-book.ts';
 import type { RuleNumber } from './rule-number.ts';
 import { overrideFaults, valuesOf, type RuleOverride } from './rule-override.ts';
 import type { RuleOverrideIntake } from './rule-override-intake.ts';
+import { soleRule } from './sole-rule.ts';
 
 /** What holds of a rule in this process. */
 export interface RuleStatus {
@@ -46,7 +47,7 @@ export class RateLimitRules {
   /** What holds of a rule now, in this process. @throws TypeError for a name that no rule has */
   get(name: string): RuleStatus {
     const { live, intake } = this.#parts;
-    const written = this.#parts.book.sole(name);
+    const written = soleRule(name, this.#parts.book.named(name));
     const { rule, formers } = live.of(written) ?? { rule: written, formers: [] };
     const { message } = rule;
     const override: RuleOverride | undefined = live.valuesOf(name);

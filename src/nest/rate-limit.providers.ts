@@ -1,10 +1,9 @@
-import { Logger, type Provider, type Type } from '@nestjs/common';
+import type { Provider, Type } from '@nestjs/common';
 import { HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { callIds } from '../core/call-id.ts';
 import { durationMs } from '../core/duration.ts';
 import type { RateLimitStore } from '../core/rate-limit-store.ts';
-import { MemoryRuleOverrides } from '../memory/memory-rule-overrides.ts';
-import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT, ruleOverridesBeside } from '../create-rate-limit-store.ts';
+import { createRateLimitStore, DEFAULT_DECISION_TIMEOUT } from '../create-rate-limit-store.ts';
 import type { StoreEvent } from '../core/store-event.ts';
 import type { SupervisedStore } from '../core/store-health.ts';
 import { HttpTransport } from '../transports/http-transport.ts';
@@ -28,26 +27,15 @@ import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
 import { RateLimitRules } from './rate-limit-rules.ts';
 import { RenewingStore } from './renewed-charges.ts';
+import { LIVE_RULES_PROVIDERS } from './live-rules.providers.ts';
 import { LiveRules } from './live-rules.ts';
 import { RuleOverrideIntake } from './rule-override-intake.ts';
 import { RuleLog } from './rule-log.ts';
+import { tellStoreEvent } from './store-event-log.ts';
 import { StoreEventStream } from './store-event-stream.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 import { RuleWatch } from './rule-watch.ts';
 import { Warnings } from './warnings.ts';
-
-const logger = new Logger('RateLimit');
-
-function tellStoreEvent(event: StoreEvent, warnings: Warnings): void {
-  if (event.type === 'warning') warnings.tell(event.code, event.message);
-  else if (event.type === 'forgot') logger.warn(`${event.message}. Limits may be exceeded until a window has passed`);
-  else if (event.type === 'clock-stepped') logger.warn(`The clock of Redis stepped by ${event.byMs} ms`);
-  else if (event.type === 'available') logger.log('The store answers again');
-  else
-    logger.error(
-      `The store cannot decide (${event.error.kind}), so the policies in onStoreError do until it can: ${event.error.message}`,
-    );
-}
 
 /** Milliseconds that the store calls of a decision may take. */
 const deadlineOf = ({ decisionTimeout = DEFAULT_DECISION_TIMEOUT }: RateLimitModuleOptions): number =>
@@ -117,19 +105,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       log: RuleLog,
     ) => new OutcomeRefunds({ store, transport, log, deadlineMs: durationMs(decisionTimeout) }),
   },
-  { provide: LiveRules, inject: [RuleBook], useFactory: (rules: RuleBook) => new LiveRules(rules) },
-  {
-    provide: RuleOverrideIntake,
-    inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, LiveRules],
-    useFactory: async (options: RateLimitModuleOptions, store: RateLimitStore, live: LiveRules) => {
-      const { redis, liveRules = false, overrides: given } = options;
-      const inProcess = !redis || liveRules ? new MemoryRuleOverrides() : undefined;
-      const kept = (liveRules && ruleOverridesBeside(store)) || inProcess;
-      const intake = new RuleOverrideIntake({ live, kept, given, now: () => performance.now() });
-      await intake.start();
-      return intake;
-    },
-  },
+  ...LIVE_RULES_PROVIDERS,
   {
     provide: DecisionStream,
     // The rule book comes first: it says what is wrong with the options.

@@ -10,6 +10,7 @@ import type { RuleCharge } from './rule-charges.ts';
 import { ruleKey } from './rule-key.ts';
 import type { RuleInForce } from './rule-succession.ts';
 import type { StandaloneRule } from './standalone-rule.ts';
+import { soleRule } from './sole-rule.ts';
 
 /** A declared rule by its name, or a rule of its own with a name or a bucket. */
 export type RuleReference = string | StandaloneRule;
@@ -45,7 +46,8 @@ export class ReferenceCharges {
   }
 
   #inForce(reference: RuleReference): RuleInForce {
-    const written = typeof reference === 'string' ? this.#rules.sole(reference) : this.#given(reference);
+    const written =
+      typeof reference === 'string' ? soleRule(reference, this.#rules.named(reference)) : this.#given(reference);
     return this.#live.of(written) ?? { rule: written, formers: [] };
   }
 

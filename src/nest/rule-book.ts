@@ -12,7 +12,6 @@ import { RootModuleCheck } from './root-module-check.ts';
 import type { Rule } from './rule.ts';
 import { bucketConflicts, ruleConflicts } from './rule-conflicts.ts';
 import { applicableRules, type Layer } from './rule-layers.ts';
-import { soleRule } from './sole-rule.ts';
 import { ownRules, type RuleMetadata } from './rule-metadata.ts';
 import { standaloneRule, type StandaloneRule } from './standalone-rule.ts';
 import { withLargeLogs } from './large-logs.ts';
@@ -106,11 +105,6 @@ export class RuleBook {
     const declared = this.#named.get(name) ?? [];
     const applied = declared.filter((rule) => this.#applied.has(rule));
     return applied.length > 0 ? applied : declared;
-  }
-
-  /** The declared rule of this name, or one of those that do not differ. @throws TypeError */
-  sole(name: string): Rule {
-    return soleRule(name, this.named(name));
   }
 
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */

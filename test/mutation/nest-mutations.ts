@@ -599,9 +599,9 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'the limiter service takes the cost that it is given',
-    file: 'src/nest/rate-limiter.ts',
-    find: 'charges.of(charges.ruleOf(reference), identity, cost)',
-    replace: 'charges.of(charges.ruleOf(reference), identity)',
+    file: 'src/nest/reference-charges.ts',
+    find: 'return [{ rule, charge: this.#charge(rule, identity, cost) }',
+    replace: 'return [{ rule, charge: this.#charge(rule, identity) }',
     tests: 'test/nest/rate-limiter',
   },
   {

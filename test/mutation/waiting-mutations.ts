@@ -199,7 +199,7 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a wait is one decision for those who watch',
     file: 'src/nest/rate-limiter.ts',
-    find: 'decisions.observe([charged], wait)',
+    find: 'decisions.observe(charged, wait)',
     replace: 'decisions.observe([], wait)',
     tests: 'test/nest/rate-limiter-acquire',
   },
@@ -227,7 +227,7 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'one call takes at most the limit',
     file: 'src/nest/consume-up-to.ts',
-    find: 'Math.min(charge.cost, maxCostOf(charge))',
+    find: 'Math.min(charge.cost, ...[charge, ...others].map(maxCostOf))',
     replace: 'charge.cost',
     tests: 'test/nest/rate-limiter-acquire test/nest/consume-up-to',
   },
