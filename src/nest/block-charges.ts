@@ -21,7 +21,7 @@ export interface BlockCharges {
 export function blockChargesOf({ rule, charge }: RuleCharge): BlockCharges | undefined {
   const { block } = rule;
   if (!block) return undefined;
-  const window = typeof rule.windowMs === 'number' ? rule.windowMs : 'dynamic';
+  const window = typeof rule.writtenWindowMs === 'number' ? rule.writtenWindowMs : 'dynamic';
   const keyOf = (name: string): string => `${charge.key}#~${window}:${name}`;
   const { onStoreError } = charge;
   const common = { rule: rule.label, ...(onStoreError && { onStoreError }) };

@@ -119,6 +119,7 @@ export function compileRule(
     isBucket: bucket !== undefined,
     suffix: bucket === undefined && name !== undefined ? name : '',
     windowMs,
+    writtenWindowMs: windowMs,
     limit,
     cost,
     hasFunctions: [key, skip, windowMs, limit, cost].some((part) => typeof part === 'function'),

@@ -18,18 +18,15 @@ import { Identifier } from './identity.ts';
 import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
 import { OutcomeRefunds } from './outcome-refunds.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
-import { RateLimiter } from './rate-limiter.ts';
-import { ReferenceCharges } from './reference-charges.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { RootModuleCheck } from './root-module-check.ts';
 import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
-import { RateLimitRules } from './rate-limit-rules.ts';
+import { RATE_LIMITER_PROVIDER } from './rate-limiter.provider.ts';
 import { RenewingStore } from './renewed-charges.ts';
 import { LIVE_RULES_PROVIDERS } from './live-rules.providers.ts';
 import { LiveRules } from './live-rules.ts';
-import { RuleOverrideIntake } from './rule-override-intake.ts';
 import { RuleLog } from './rule-log.ts';
 import { tellStoreEvent } from './store-event-log.ts';
 import { StoreEventStream } from './store-event-stream.ts';
@@ -174,35 +171,5 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     inject: [RATE_LIMIT_STORE],
     useFactory: (store: RateLimitStore) => new WaitingCalls({ store: new RenewingStore(store), nextId: callIds() }),
   },
-  {
-    provide: RateLimiter,
-    inject: [
-      MODULE_OPTIONS,
-      RATE_LIMIT_STORE,
-      RuleBook,
-      StoreEventStream,
-      DecisionStream,
-      Blocks,
-      WaitingCalls,
-      LiveRules,
-      RuleOverrideIntake,
-    ],
-    useFactory: (
-      options: RateLimitModuleOptions,
-      store: RateLimitStore | SupervisedStore,
-      rules: RuleBook,
-      events: StoreEventStream,
-      decisions: DecisionStream,
-      blocks: Blocks,
-      waiting: WaitingCalls,
-      live: LiveRules,
-      overrides: RuleOverrideIntake,
-    ) => {
-      const charges = new ReferenceCharges(rules, live, identitySettings(options).ipv6Prefix);
-      const control = new RateLimitRules({ book: rules, live, intake: overrides });
-      const { enabled = true } = options;
-      const parts = { store, events, decisions, blocks, charges, waiting, control, nextId: callIds(), enabled };
-      return new RateLimiter(parts);
-    },
-  },
+  RATE_LIMITER_PROVIDER,
 ];

@@ -113,8 +113,7 @@ export class RateLimiter {
     if (!enabled) return { allowed: true, id: nextId(), budgets: [] };
     const [{ charge }] = charged;
     renewWhenAsked(charge, () => (charges.mayChange ? chargesOf(charges.of(rule, identity, options.cost)) : [charge]));
-    const wait = (): Promise<Decision> =>
-      blocks.unlessBlocked(charged[0], () => waiting.acquire(charge, patience));
+    const wait = (): Promise<Decision> => blocks.unlessBlocked(charged[0], () => waiting.acquire(charge, patience));
     const { decision } = await unavailableAsException(decisions.observe(charged, wait));
     return decision;
   }

@@ -2,7 +2,6 @@ import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/commo
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import type { OverrideValues } from '../core/rule-override-store.ts';
-import { compileRule, type Standing } from './compile-rule.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
 import { RulesByHandler, type HandlerRules } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
@@ -17,6 +16,7 @@ import { standaloneRule, type StandaloneRule } from './standalone-rule.ts';
 import { withLargeLogs } from './large-logs.ts';
 import { MODULE_OPTIONS } from './tokens.ts';
 import { uniquePlaces } from './unique-places.ts';
+import { WrittenRules } from './written-rules.ts';
 
 const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
 
@@ -28,9 +28,7 @@ const SKIPS_NOTHING = { only: false, skipsAll: false, skipped: [] } as const;
  */
 @Injectable()
 export class RuleBook {
-  readonly #rules = new Set<Rule>();
-  readonly #named = new Map<string, readonly Rule[]>();
-  readonly #sources = new Map<Rule, { readonly options: RateLimitOptions; readonly standing: Standing }>();
+  readonly #written = new WrittenRules();
   /** Those that apply to one handler, for each handler. */
   readonly #applicable: (readonly Rule[])[] = [];
   /** Those that apply to some handler: a rule may be replaced everywhere it could. */
@@ -97,26 +95,25 @@ export class RuleBook {
 
   /** The rules that are written on controllers and in the module. */
   get declared(): Iterable<Rule> {
-    return this.#rules;
+    return this.#written.all;
   }
 
   /** The declared rules of this name. */
   named(name: string): readonly Rule[] {
-    const declared = this.#named.get(name) ?? [];
+    const declared = this.#written.named(name);
     const applied = declared.filter((rule) => this.#applied.has(rule));
     return applied.length > 0 ? applied : declared;
   }
 
   /** A rule that stands nowhere: it limits what its name or bucket says. @throws RateLimitConfigurationError */
   standalone(options: StandaloneRule): Rule {
-    const declared = { named: (name: string) => this.named(name), rules: this.#rules };
+    const declared = { named: (name: string) => this.named(name), rules: this.#written.all };
     return standaloneRule(options, ruleDefaults(this.#options), declared);
   }
 
   /** A declared rule with other values, or undefined when `fault` was told what is wrong with them. */
   overridden(rule: Rule, values: OverrideValues, fault: (message: string) => void): Rule | undefined {
-    const { options, standing } = this.#sources.get(rule)!;
-    return compileRule({ ...options, ...values }, standing, ruleDefaults(this.#options), fault);
+    return this.#written.rewritten(rule, values, ruleDefaults(this.#options), fault);
   }
 
   /** What is wrong with the rules beside each other, if others stood in the places of some. */
@@ -135,17 +132,10 @@ export class RuleBook {
 
   #compile(rules: readonly RateLimitOptions[], writtenOn: (i: number) => string, place: string): readonly Rule[] {
     const defaults = ruleDefaults(this.#options);
-    const compiled = rules.flatMap((options, i) => {
-      const standing = { writtenOn: writtenOn(i), place };
-      const rule = compileRule(options, standing, defaults, (fault) => this.#faults.add(fault));
-      if (rule) this.#sources.set(rule, { options, standing });
-      return rule ?? [];
-    });
-    for (const rule of compiled) {
-      this.#rules.add(rule);
-      if (rule.name !== undefined) this.#named.set(rule.name, [...(this.#named.get(rule.name) ?? []), rule]);
-    }
-    return compiled;
+    const fault = (message: string): void => void this.#faults.add(message);
+    return rules.flatMap(
+      (options, i) => this.#written.add(options, { writtenOn: writtenOn(i), place }, defaults, fault) ?? [],
+    );
   }
 
   #layer(metadata: RuleMetadata, writtenOn: string, place = ''): Layer {

@@ -24,6 +24,8 @@ export interface Rule {
   /** What keys say besides, when the rule has a name and no bucket. */
   readonly suffix: string;
   readonly windowMs: RuleNumber;
+  /** That of the code, also where the rule in force has another: it tells apart the blocks of rules. */
+  readonly writtenWindowMs: RuleNumber;
   readonly limit: RuleNumber;
   readonly cost: RuleNumber;
   /** Whether there is a function to be asked for each request. */

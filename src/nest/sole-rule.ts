@@ -1,4 +1,5 @@
 import { show } from '../core/show.ts';
+import { isSameBlock } from './block-option.ts';
 import type { Rule } from './rule.ts';
 
 const PARTS = ['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout'] as const;
@@ -7,7 +8,8 @@ const PARTS = ['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout']
 export function soleRule(name: string, named: readonly Rule[]): Rule {
   const [rule, ...others] = named;
   if (!rule) throw new TypeError(`no rule is named ${show(name)}`);
-  const isSame = (other: Rule): boolean => PARTS.every((part) => other[part] === rule[part]);
+  const isSame = (other: Rule): boolean =>
+    PARTS.every((part) => other[part] === rule[part]) && isSameBlock(other.block, rule.block);
   if (others.every(isSame)) return rule;
   throw new TypeError(
     `several rules are named ${show(name)}, which differ: give those that share a budget one bucket, and one limit`,

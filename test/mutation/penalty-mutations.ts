@@ -169,15 +169,15 @@ export const PENALTY_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a reset ends the block',
     file: 'src/nest/rate-limiter.ts',
-    find: 'store.reset(blocks.logsOf(charged))',
-    replace: 'store.reset([charged.charge])',
+    find: 'store.reset(charged.flatMap((each) => blocks.logsOf(each)))',
+    replace: 'store.reset(chargesOf(charged))',
     tests: 'test/e2e/blocks',
   },
   {
     takesAway: 'the limiter service tells of blocks when it peeks',
     file: 'src/nest/rate-limiter.ts',
-    find: 'this.#parts.blocks.peek([charged])',
-    replace: 'this.#parts.store.peek([charged.charge])',
+    find: 'this.#parts.blocks.peek(charged)',
+    replace: 'this.#parts.store.peek(chargesOf(charged))',
     tests: 'test/e2e/blocks',
   },
   {

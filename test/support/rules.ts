@@ -11,6 +11,7 @@ export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   isBucket: false,
   suffix: '',
   windowMs: 10_000,
+  writtenWindowMs: parts.windowMs ?? 10_000,
   limit: 20,
   cost: 1,
   hasFunctions: false,
