@@ -9,6 +9,7 @@
 local MAX_LIMIT = 1000000000
 local MAX_EXACT_LIMIT = 10000
 local MAX_EXACT_COST = 128
+local MAX_EXACT_WARM_UP_LIMIT = 128
 
 local now, nowText    -- microseconds
 local extraExpiry     -- milliseconds that keys outlive their window
@@ -21,6 +22,8 @@ local limits, windows, costs = {}, {}, {} -- of the charge on each log; windows 
 local isCompact = {}  -- whether the charge asks for a compact log
 local isPossible = {} -- whether some waiting makes room for the charge
 local mostLive = {}   -- units in the window with which the charge has room: one of cost 0 takes nothing, but needs one
+local warmUps         -- where a charge has one, by its number: limit, over (microseconds), factor and place (among the keys
+                      -- of states, which come after the logs)
 local starts = {}     -- the first microsecond of the window that ends now, as text
 local expiries = {}   -- milliseconds from now that an exact log is needed, as text
 
@@ -66,8 +69,17 @@ end
 -- Limit, window in milliseconds, cost and layout of charge i, the first at this position.
 local function readCharge(i, limit, windowMs, cost, layout, position)
   isCompact[i] = layout == 'compact'
-  if not isCompact[i] and layout ~= 'exact' then return wrong('layout', position + 3, 'exact or compact') end
   local maxLimit = isCompact[i] and MAX_LIMIT or MAX_EXACT_LIMIT
+  local over, factor
+  if not isCompact[i] and layout ~= 'exact' then
+    layout, over, factor = string.match(layout, '^(%l+)~(%d+)~([%d.]+)$')
+    over, factor = whole(over, 1, 2 ^ 43), tonumber(factor)
+    isCompact[i] = layout == 'compact'
+    if not isCompact[i] and layout ~= 'exact' or not over or not factor or factor <= 1 or factor > 100 then
+      return wrong('layout', position + 3, 'exact or compact, with a warm-up of milliseconds and a factor: exact~30000~3')
+    end
+    maxLimit = isCompact[i] and MAX_LIMIT or MAX_EXACT_WARM_UP_LIMIT
+  end
   limits[i] = whole(limit, 1, maxLimit)
   if not limits[i] then return wrong('limit', position, string.format('a whole number from 1 to %d', maxLimit)) end
   windows[i] = whole(windowMs, 1, 2 ^ 43)
@@ -79,4 +91,11 @@ local function readCharge(i, limit, windowMs, cost, layout, position)
   if not costs[i] then return wrong('cost', position + 2, 'a whole number, at least 0') end
   mostLive[i] = limits[i] - math.max(1, costs[i])
   isPossible[i] = costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
+  if over then
+    warmUps = warmUps or { count = 0 }
+    warmUps.count = warmUps.count + 1
+    warmUps[i] = { limit = limits[i], over = over * 1000, factor = factor, place = warmUps.count }
+    -- The limit of a cold log is a whole number, rounded up.
+    isPossible[i] = isPossible[i] and costs[i] < limits[i] / factor + 1 - 1e-6
+  end
 end

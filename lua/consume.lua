@@ -1,12 +1,14 @@
 -- Decides many requests, one after another: of each it takes all charges or none, counting the live units, deciding, and
 -- only then writing.
 --
--- KEYS              the logs of the requests in their order, each log once in a request; and at the end
+-- KEYS              of each request, in their order, the logs, each once, and then the states of those with a warm-up (in
+--                   the hash slot of the logs); and at the end
 -- KEYS[#KEYS]       the epoch: since when this server keeps what it is told (in the hash slot of the logs)
 -- ARGV[1]           now in microseconds, or '' for the server's clock
 -- ARGV[2]           how many plans follow
 -- ARGV[3 ..]        the plans: for each log of a request limit (units), window (milliseconds), cost (units) and layout
---                   ('exact' or 'compact'), all parted by blanks: '10 60000 1 exact 5000 3600000 1 compact'
+--                   ('exact' or 'compact', with a warm-up its milliseconds and factor besides, of an exact log up to a
+--                   limit of 128), all parted by blanks: '10 60000 1 exact 5000 3600000 1 compact~30000~3'
 -- then, in pairs    the id of a request, and which of the plans is its own (from 1)
 --
 -- Reply: { … for each request, now, began }
@@ -15,7 +17,7 @@
 --   of one refused              0, and for each log remaining, resetAfterMs and retryAfterMs
 --   of one that failed          the error of its command, as a string; what it took is taken back, and the others are
 --                               decided
---   remaining     units free after the decision
+--   remaining     units free after the decision, by the limit that a warm-up has reached
 --   resetAfterMs  milliseconds, rounded up, until the log is empty. Where it is not told: the window, of a compact log
 --                 counted from the end of the slice
 --   retryAfterMs  milliseconds, rounded up, until this charge has room; 0 when it has, -1 when waiting does not help
@@ -30,6 +32,7 @@
 local EPOCH_MS = 400 * 86400000 -- longer than the longest window
 
 local function judge()
+  if warmUps then warming().begin() end
   if readLogs() then return refusing().deny() end
   -- Compact logs come last: they do not know a repetition.
   for i = 1, logs do
@@ -63,6 +66,7 @@ local function judge()
     result[#result + 1] = limits[i] - live[i]
     if costs[i] == 0 then result[#result + 1] = emptyIn(i) end
   end
+  if warmUps then warmUp.save(live) end
   if takenCount > 0 then hasAdmitted = true else refusing().renewLater() end
 end
 
@@ -72,9 +76,9 @@ for r = 1, requestCount do
   id = ARGV[firstRequest + 2 * (r - 1)]
   logs, limits, windows, costs = plan.logs, plan.limits, plan.windows, plan.costs
   isCompact, isPossible, mostLive = plan.isCompact, plan.isPossible, plan.mostLive
-  starts, expiries = plan.starts, plan.expiries
-  for i = 1, logs do keys[i] = KEYS[keyCount + i] end
-  keyCount = keyCount + logs
+  starts, expiries, warmUps = plan.starts, plan.expiries, plan.warmUps
+  for i = 1, plan.keys do keys[i] = KEYS[keyCount + i] end
+  keyCount = keyCount + plan.keys
   takenCount = 0
   local length = #result
   local isJudged, failure = pcall(judge)

@@ -10,7 +10,7 @@ export function luaSources() {
   return `// Made from lua/*.lua by lua/embed.mjs: change those.
 
 const LOGS = ${of('exact-logs', 'compact-logs')};
-const WINDOW = LOGS + ${of('window')};
+const WINDOW = LOGS + ${of('warm-up', 'window')};
 const ARGUMENTS = ${of('arguments')};
 const ONE_REQUEST = ARGUMENTS + ${of('one-request')};
 

@@ -1,6 +1,6 @@
 -- The arguments of scripts that take one request; it is put after arguments.lua.
 
--- One request on so many of KEYS: limit, window, cost and layout of each, from ARGV[first] on.
+-- One request on so many logs, the first of KEYS: limit, window, cost and layout of each, from ARGV[first] on.
 local function readCharges(count, first)
   logs = count
   if logs < 1 or #ARGV ~= first - 1 + 4 * logs then

@@ -9,6 +9,7 @@ local plans = {}
 for p = 1, planCount do
   local position = 2 + p
   limits, windows, costs, isCompact, isPossible, mostLive, starts, expiries = {}, {}, {}, {}, {}, {}, {}, {}
+  warmUps = nil
   local i, text = 0, ARGV[position] or ''
   for limit, windowMs, cost, layout in string.gmatch(text, '(%S+) (%S+) (%S+) (%S+)') do
     i = i + 1
@@ -20,6 +21,7 @@ for p = 1, planCount do
   end
   plans[p] = {
     logs = i,
+    keys = i + (warmUps and warmUps.count or 0),
     limits = limits,
     windows = windows,
     costs = costs,
@@ -28,6 +30,7 @@ for p = 1, planCount do
     mostLive = mostLive,
     starts = starts,
     expiries = expiries,
+    warmUps = warmUps,
   }
 end
 
@@ -49,7 +52,7 @@ for position = firstRequest, #ARGV, 2 do
     if keyCount + logs < #KEYS then fault = findTwice() end
     if fault then return fault end
   end
-  keyCount = keyCount + logs
+  keyCount = keyCount + plan.keys
   if keyCount >= #KEYS then break end
 end
 if requestCount == 0 or keyCount ~= #KEYS - 1 then

@@ -1,4 +1,5 @@
--- How the window of a log is read that ends now, whatever its layout; it is put after exact-logs.lua and compact-logs.lua.
+-- How the window of a log is read that ends now, whatever its layout; it is put after exact-logs.lua, compact-logs.lua
+-- and warm-up.lua.
 
 local live = {}   -- units in the window of each log
 local newest = {} -- stamp of the newest entry of each log, where it is known already
@@ -37,6 +38,8 @@ local function appendReadings(result, isRefused)
     local retryAfterMs = 0
     if isRefused and not isPossible[i] then
       retryAfterMs = -1
+    elseif isRefused and live[i] > mostLive[i] and warmUps and warmUps[i] then
+      retryAfterMs = warmUp.retryAfterMs(i)
     elseif isRefused and live[i] > mostLive[i] then
       -- Room comes when only so many units are left, so the one before those must leave.
       local left = mostLive[i]

@@ -21,6 +21,7 @@ export type {
   StoreWarningCode,
   StoreWarningEvent,
 } from './core/store-event.ts';
+export type { WarmUp } from './core/warm-up.ts';
 export type { CircuitState, StoreHealth, SupervisedStore } from './core/store-health.ts';
 export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-limit-store.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
@@ -53,6 +54,7 @@ export type { RuleReference } from './nest/reference-charges.ts';
 export type { StandaloneRule } from './nest/standalone-rule.ts';
 export { SkipRateLimit } from './nest/skip-rate-limit.decorator.ts';
 export { tiers, type TierFunction, type TiersOptions } from './nest/tiers.ts';
+export type { WarmUpOptions } from './nest/warm-up-option.ts';
 export { RATE_LIMIT_STORE } from './nest/tokens.ts';
 export type { ClusterNode, RedisConnectionOptions } from './redis/connection-options.ts';
 export type { ClientEvent, RedisClient, RedisClusterClient } from './redis/redis-client.ts';

@@ -1,6 +1,7 @@
 import { RateLimitRequestError } from './errors.ts';
 import { show } from './show.ts';
 import type { StoreErrorPolicy } from './store-error-policy.ts';
+import { coldLimit, MAX_COLD_FACTOR, strictestWarmUp, type WarmUp } from './warm-up.ts';
 
 /**
  * How a log counts. `exact`: each unit by itself, at the moment of its admission. `compact`: by the hundredth of the
@@ -24,8 +25,9 @@ export interface Charge {
   /** Length of the sliding window, whole milliseconds. */
   readonly windowMs: number;
   /**
-   * Units taken; a whole number from 0. A cost above the limit is always refused, and in the exact layout one above
-   * {@link MAX_EXACT_COST}. A cost of 0 takes nothing, and is refused while there is no room for one unit.
+   * Units taken; a whole number from 0. A cost above the limit is always refused, in the exact layout one above
+   * {@link MAX_EXACT_COST}, and with a warm-up one above the limit of a cold log: `limit / coldFactor`, rounded up. A cost
+   * of 0 takes nothing, and is refused while there is no room for one unit.
    */
   readonly cost: number;
   /**
@@ -34,6 +36,12 @@ export interface Charge {
    * @default 'exact' up to a limit of 128, 'compact' above
    */
   readonly layout?: LogLayout | undefined;
+  /**
+   * How the limit climbs after a cold start or idleness; it is never above `limit`. The charges on one log agree in it, or
+   * the stricter holds for those that are decided together. In the exact layout, the limit is then 128 at most. A refund leaves the climb as it is.
+   * @default none: the limit is in force at once
+   */
+  readonly warmUp?: WarmUp | undefined;
   /** A label that decisions carry back: the name of the rule behind the charge. */
   readonly rule?: string;
   /** Overrides the store's own policy for this charge. */
@@ -51,6 +59,8 @@ export const MAX_LIMIT = 1_000_000_000;
 export const MAX_EXACT_LIMIT = 10_000;
 /** An exact log writes one entry per unit, and one script call has to stay short. */
 export const MAX_EXACT_COST = 128;
+/** With a warm-up, an exact log is read through to tell when there is room. */
+export const MAX_EXACT_WARM_UP_LIMIT = 128;
 /** Redis keeps sorted sets of up to 128 entries in 20 bytes each, larger ones in 120. */
 const EXACT_UP_TO = 128;
 /** Calls carry an id of letters, digits, `-` and `_`: `#` numbers the units of one call. */
@@ -66,7 +76,7 @@ const isWhole = (value: unknown, most: number, least = 1): boolean =>
 export function assertCharges(charges: readonly Charge[]): void {
   if (charges.length === 0) throw new RateLimitRequestError('charges must not be empty');
   for (const charge of charges) {
-    const { key, limit, windowMs, cost, layout } = charge;
+    const { key, limit, windowMs, cost, layout, warmUp } = charge;
     if (typeof key !== 'string' || key === '')
       throw new RateLimitRequestError(`charge key must be a string, got ${String(key)}`);
     // Halves of characters would all become the same character on their way to Redis.
@@ -83,6 +93,25 @@ export function assertCharges(charges: readonly Charge[]): void {
     }
     if (!isWhole(cost, Number.MAX_SAFE_INTEGER, 0))
       throw new RateLimitRequestError(`cost must be 0 or more, got ${String(cost)}`);
+    if (warmUp !== undefined) assertWarmUp(warmUp, charge);
+  }
+}
+
+function assertWarmUp({ overMs, coldFactor }: WarmUp, { layout, limit }: Charge): void {
+  if (!isWhole(overMs, MAX_WINDOW_MS)) {
+    throw new RateLimitRequestError(
+      `warmUp.overMs must be whole milliseconds of at most 366 days, got ${String(overMs)}`,
+    );
+  }
+  if (!(coldFactor > 1 && coldFactor <= MAX_COLD_FACTOR)) {
+    throw new RateLimitRequestError(
+      `warmUp.coldFactor must be above 1, and at most ${MAX_COLD_FACTOR}, got ${String(coldFactor)}`,
+    );
+  }
+  if (layout === 'exact' && limit > MAX_EXACT_WARM_UP_LIMIT) {
+    throw new RateLimitRequestError(
+      `limit must be 1 to ${MAX_EXACT_WARM_UP_LIMIT} in an exact log with a warm-up, got ${limit}`,
+    );
   }
 }
 
@@ -97,12 +126,18 @@ export function assertCallId(id: string): void {
 export const layoutOf = ({ layout, limit }: Pick<Charge, 'layout' | 'limit'>): LogLayout =>
   layout ?? (limit <= EXACT_UP_TO ? 'exact' : 'compact');
 
+/** The largest limit of an exact log. */
+export const maxExactLimit = (warmUp: WarmUp | undefined): number =>
+  warmUp ? MAX_EXACT_WARM_UP_LIMIT : MAX_EXACT_LIMIT;
+
 /** The largest cost for which some waiting makes room. */
-export const maxCostOf = (charge: Pick<Charge, 'limit' | 'layout'>): number =>
-  layoutOf(charge) === 'exact' ? Math.min(charge.limit, MAX_EXACT_COST) : charge.limit;
+export const maxCostOf = (charge: Pick<Charge, 'limit' | 'layout' | 'warmUp'>): number => {
+  const limit = charge.warmUp ? coldLimit(charge.limit, charge.warmUp) : charge.limit;
+  return layoutOf(charge) === 'exact' ? Math.min(limit, MAX_EXACT_COST) : limit;
+};
 
 /** Whether some waiting makes room for the charge. */
-export const isAffordable = (charge: Pick<Charge, 'cost' | 'limit' | 'layout'>): boolean =>
+export const isAffordable = (charge: Pick<Charge, 'cost' | 'limit' | 'layout' | 'warmUp'>): boolean =>
   charge.cost <= maxCostOf(charge);
 
 /** The units that the log must have room for: what takes nothing still needs room for one. */
@@ -112,8 +147,8 @@ export const roomFor = ({ cost }: Pick<Charge, 'cost'>): number => Math.max(1, c
 export const logName = (charge: Charge): string => `${charge.key}:${charge.windowMs}`;
 
 /**
- * Charges on one log become one: the smallest limit, the largest cost, exact if one asks for it. `places[i]` is where
- * `charges[i]` went.
+ * Charges on one log become one: the smallest limit, the largest cost, the slowest warm-up, exact if one asks for it.
+ * `places[i]` is where `charges[i]` went.
  */
 export function mergeCharges(charges: readonly Charge[]): { merged: readonly Charge[]; places: readonly number[] } {
   if (charges.length === 1) return { merged: charges, places: [0] };
@@ -126,14 +161,22 @@ export function mergeCharges(charges: readonly Charge[]): { merged: readonly Cha
       placeOf.set(name, merged.length);
       return merged.push(charge) - 1;
     }
-    const other = merged[place]!;
-    merged[place] = {
-      ...other,
-      limit: Math.min(other.limit, charge.limit),
-      cost: Math.max(other.cost, charge.cost),
-      layout: [other.layout, charge.layout].includes('exact') ? 'exact' : (other.layout ?? charge.layout),
-    };
+    merged[place] = stricter(merged[place]!, charge);
     return place;
   });
   return { merged, places };
+}
+
+function stricter(one: Charge, other: Charge): Charge {
+  const limit = Math.min(one.limit, other.limit);
+  const warmUp = strictestWarmUp(one.warmUp, other.warmUp);
+  const layout = [one.layout, other.layout].includes('exact') ? 'exact' : (one.layout ?? other.layout);
+  const mayBeExact = !warmUp || limit <= MAX_EXACT_WARM_UP_LIMIT;
+  return {
+    ...one,
+    limit,
+    cost: Math.max(one.cost, other.cost),
+    layout: layout === 'exact' && !mayBeExact ? 'compact' : layout,
+    ...(warmUp && { warmUp }),
+  };
 }

@@ -2,7 +2,9 @@ import type { Charge } from './charge.ts';
 
 /** What a charge's budget looks like right after a decision. */
 export interface Budget extends Charge {
-  /** Units still free in the window that ends now; never negative. */
+  /**
+   * Units still free in the window that ends now, by the limit that a warm-up has reached; never negative.
+   */
   readonly remaining: number;
   /** Whole milliseconds, rounded up, until the budget is whole again if nobody takes from it; 0 when it is. */
   readonly resetAfterMs: number;
@@ -12,7 +14,7 @@ export interface Budget extends Charge {
 export interface Refusal extends Budget {
   /**
    * Whole milliseconds, rounded up, until this budget has room for the same cost if nobody else takes it:
-   * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit.
+   * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit (with a warm-up, above the limit of a cold log).
    */
   readonly retryAfterMs?: number;
   /**
@@ -80,13 +82,25 @@ export interface Reading {
 
 /** A charge with the reading of its log. Written out: to spread a charge takes as long as all the rest of a decision. */
 export const budgetOf = (
-  { key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked }: Charge,
+  { key, limit, windowMs, cost, layout, warmUp, rule, onStoreError, isAlwaysTracked }: Charge,
   { remaining, resetAfterMs }: Pick<Reading, 'remaining' | 'resetAfterMs'>,
-): Budget => ({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs });
+): Budget => ({
+  key,
+  limit,
+  windowMs,
+  cost,
+  layout,
+  warmUp,
+  rule,
+  onStoreError,
+  isAlwaysTracked,
+  remaining,
+  resetAfterMs,
+});
 
 /** The same of a log that has no room. */
 export const refusalOf = (
-  { key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked }: Charge,
+  { key, limit, windowMs, cost, layout, warmUp, rule, onStoreError, isAlwaysTracked }: Charge,
   { remaining, resetAfterMs }: Pick<Reading, 'remaining' | 'resetAfterMs'>,
   retryAfterMs: number,
 ): Refusal => ({
@@ -95,6 +109,7 @@ export const refusalOf = (
   windowMs,
   cost,
   layout,
+  warmUp,
   rule,
   onStoreError,
   isAlwaysTracked,

@@ -1,4 +1,4 @@
-import { MAX_EXACT_LIMIT, assertCharges, logName, type Charge } from '../core/charge.ts';
+import { MAX_EXACT_LIMIT, MAX_EXACT_WARM_UP_LIMIT, assertCharges, logName, type Charge } from '../core/charge.ts';
 import { denialBy, type Budget, type Decision, type Denied, type Preview } from '../core/decision.ts';
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
@@ -81,6 +81,7 @@ export class LocalFallback {
     const decided = this.#decidedHere(others, memoryAgeMs);
     const decision = decided.length > 0 ? this.#logs.consume({ id, charges: decided.map(kept) }) : undefined;
     if (decision?.allowed === false) return asAsked(decision, decided);
+    for (const charge of charges) if (charge.warmUp) this.#logs.warm(this.#shared([charge])[0]!);
     const counted = decided.length > 0 ? others.filter((charge) => !decided.includes(charge)) : others;
     if (counted.length > 0) this.#record(counted, at);
     return undefined;
@@ -150,7 +151,11 @@ export class LocalFallback {
   /** With this process's share of the limits: at least one unit. */
   #shared(charges: readonly Charge[]): readonly Charge[] {
     const instances = this.#instanceCount();
-    return charges.map((charge) => ({ ...kept(charge), limit: Math.max(1, Math.floor(charge.limit / instances)) }));
+    return charges.map((charge) => ({
+      ...kept(charge),
+      limit: Math.max(1, Math.floor(charge.limit / instances)),
+      warmUp: charge.warmUp,
+    }));
   }
 
   /** One where the application does not know. */
@@ -164,16 +169,21 @@ export class LocalFallback {
 }
 
 /** Exact logs know calls, so that what is decided here and counted besides is told apart; this process can hold larger ones. */
-const isKeptExact = ({ limit }: Charge): boolean => limit <= MAX_EXACT_LIMIT;
+const isKeptExact = ({ limit, warmUp }: Charge): boolean =>
+  limit <= (warmUp ? MAX_EXACT_WARM_UP_LIMIT : MAX_EXACT_LIMIT);
 
-/** A charge as the logs here keep it. */
-const kept = (charge: Charge): Charge => ({ ...charge, layout: isKeptExact(charge) ? 'exact' : 'compact' });
+/** A charge as the logs here keep it. What the store admits has to pass the limit, but not how far that climbed here. */
+const kept = (charge: Charge): Charge => ({
+  ...charge,
+  layout: isKeptExact(charge) ? 'exact' : 'compact',
+  warmUp: undefined,
+});
 
 /** With the charges that the caller knows, in place of those that are kept for them. */
 function asAsked<D extends Preview>(decision: D, asked: readonly Charge[]): D {
   const restored = <B extends Budget>(budget: B, i: number): B => {
-    const { limit, layout } = asked[i]!;
-    return { ...budget, limit, layout };
+    const { limit, layout, warmUp } = asked[i]!;
+    return { ...budget, limit, layout, warmUp };
   };
   const budgets = decision.budgets.map(restored);
   if (decision.allowed) return { ...decision, budgets };

@@ -11,6 +11,7 @@ import {
 } from '../core/decision.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
+import { isSameWarmUp } from '../core/warm-up.ts';
 
 /** The longest that a refusal is remembered, milliseconds: so late a refund or reset of another process is noticed. */
 const LONGEST_MS = 1_000;
@@ -21,7 +22,7 @@ const MOST_KNOWN = 10_000;
 const MOST_IN_A_TURN = 1_000;
 
 /** All moments are milliseconds of this process. */
-interface Remembered extends Pick<Refusal, 'limit' | 'remaining' | 'resetAfterMs'> {
+interface Remembered extends Pick<Refusal, 'limit' | 'warmUp' | 'remaining' | 'resetAfterMs'> {
   /** Units that there is no room for. */
   readonly room: number;
   readonly retryAfterMs: number;
@@ -43,6 +44,9 @@ interface Forgotten {
  * remembered for the same key, limit and cost until that moment, counted from the time of asking, and for a second at
  * most; and forgotten when a caller refunds or resets. So nothing is admitted that the store would not admit, and what
  * another process gives back, or a store within this one, is noticed a second late at most.
+ *
+ * A limit that climbs may fall again before the moment that a refusal tells, and does not where others take meanwhile:
+ * what they so make room for is noticed a second late at most, too.
  *
  * An id that was admitted before is refused like any other while such a refusal is remembered.
  */
@@ -109,11 +113,11 @@ export class RefusalCacheStore implements SupervisedStore {
       const name = logName(refused);
       // What was judged is what the charges on one log come to.
       const judged = merged.find((charge) => logName(charge) === name)!;
-      const [limit, room] = [judged.limit, roomFor(judged)];
+      const [limit, room, warmUp] = [judged.limit, roomFor(judged), judged.warmUp];
       const known = this.#known.get(name);
       if (known && 'forgottenAt' in known && known.forgottenAt >= askedAt) continue;
       const until = askedAt + Math.min(retryAfterMs, LONGEST_MS);
-      this.#set(name, { limit, room, remaining, resetAfterMs, retryAfterMs, isFence, until, receivedAt });
+      this.#set(name, { limit, room, warmUp, remaining, resetAfterMs, retryAfterMs, isFence, until, receivedAt });
     }
   }
 
@@ -128,6 +132,7 @@ export class RefusalCacheStore implements SupervisedStore {
       if (!known || 'forgottenAt' in known || now >= known.until) continue;
       // For another limit or cost there may be room, or another time at which there is.
       if (known.limit !== judged.limit || known.room !== roomFor(judged)) continue;
+      if (!isSameWarmUp(known.warmUp, judged.warmUp)) continue;
       isFence ||= known.isFence;
       const passedMs = now - known.receivedAt;
       const reading = { remaining: known.remaining, resetAfterMs: leftOf(known.resetAfterMs, passedMs) };

@@ -3,8 +3,10 @@ import { budgetsOf, denialOf, readingsOfCharges, type Decision, type Preview, ty
 import { StoreFullError } from '../core/errors.ts';
 import type { ConsumeRequest, RefundRequest } from '../core/rate-limit-store.ts';
 import { sliceAt } from '../core/slices.ts';
-import { afterCharge, readWindow } from '../core/sliding-window.ts';
+import { afterCharge } from '../core/sliding-window.ts';
 import { WindowLog } from '../core/window-log.ts';
+import { Climbs } from './climbs.ts';
+import type { WindowLogsOptions } from './window-logs-options.ts';
 
 /** As an entry of a log; calls have ids without the signs. */
 const partName = (part: number): string => `@${part}`;
@@ -13,33 +15,24 @@ const sliceName = (slice: number): string => `~${slice}`;
 /** Whole microseconds, rounded up. */
 const micros = (ms: number): number => Math.ceil(ms * 1_000);
 
-/** Options of {@link WindowLogs}. */
-export interface WindowLogsOptions {
-  /** Live keys that are tracked at most. @default 100_000 */
-  readonly maxKeys?: number;
-  /** Milliseconds of a clock that never steps back, fractions included. @default performance.now */
-  readonly now?: () => number;
-}
-
 /**
  * The logs of many keys, decided at once: what {@link MemoryStore} is made of. Those of one window expire in the order in
  * which they stand, and every call sweeps a few away.
- *
- * When `maxKeys` are live, a request on a key that is not tracked throws {@link StoreFullError}. Nothing is evicted to make
- * room: whoever invents keys would otherwise flush the record of his own. Keys that no client chooses are tracked in any
- * case.
+ * When `maxKeys` are live, it throws {@link StoreFullError} for those that are not tracked and that clients choose.
  */
 export class WindowLogs {
   readonly #maxKeys: number;
   readonly #now: () => number;
   // By length of window, so that the logs of each stand in the order in which they expire.
   readonly #logsByWindow = new Map<number, Map<string, WindowLog>>();
+  readonly #climbs: Climbs;
   #size = 0;
 
   /** @throws TypeError when `maxKeys` is no positive whole number */
   constructor({ maxKeys = 100_000, now = () => performance.now() }: WindowLogsOptions = {}) {
     if (!Number.isInteger(maxKeys) || maxKeys < 1) throw new TypeError(`maxKeys must be 1 or more, got ${maxKeys}`);
     this.#maxKeys = maxKeys;
+    this.#climbs = new Climbs(maxKeys);
     this.#now = now;
   }
 
@@ -58,15 +51,17 @@ export class WindowLogs {
     const logs = merged.map((charge) => this.#find(charge));
     logs.forEach((log, i) => log?.trim(now - merged[i]!.windowMs));
 
-    const readings = merged.map((charge, i) => readWindow(charge, logs[i], now));
+    const readings = merged.map((charge, i) => this.#climbs.read(charge, logs[i], now));
     const ofCharges = (found: readonly Reading[]) => readingsOfCharges(charges, { merged, places }, found);
     const isRepeated = logs.some((log, i) => log?.holds(id, now - merged[i]!.windowMs));
     if (isRepeated) return { allowed: true, id, budgets: budgetsOf(charges, ofCharges(readings)) };
     const denial = denialOf(charges, ofCharges(readings));
     if (denial) return denial;
-    for (const charge of merged) if (charge.cost > 0) this.#add(id, charge, now);
     const at = micros(now);
-    const after = merged.map((charge, i) => afterCharge(charge, readings[i]!, at));
+    const after = merged.map((charge, i) => {
+      if (charge.cost > 0) this.#add(id, charge, now);
+      return this.#climbs.admitted(charge, afterCharge(charge, readings[i]!, at), now);
+    });
     const isReceiptNeeded = merged.some((charge) => layoutOf(charge) === 'compact');
     return {
       allowed: true,
@@ -80,7 +75,7 @@ export class WindowLogs {
     assertCharges(charges);
     const now = this.#now();
     const { merged, places } = mergeCharges(charges);
-    const found = merged.map((charge) => readWindow(charge, this.#find(charge), now));
+    const found = merged.map((charge) => this.#climbs.read(charge, this.#find(charge), now));
     const readings = readingsOfCharges(charges, { merged, places }, found);
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
@@ -103,6 +98,12 @@ export class WindowLogs {
   reset(charges: readonly Charge[]): void {
     assertCharges(charges);
     for (const charge of charges) this.#forget(charge);
+    this.#climbs.forget(charges);
+  }
+
+  /** Its limit climbs: the charge was admitted elsewhere. */
+  warm(charge: Charge): void {
+    this.#climbs.admit(charge, charge.cost, this.#now());
   }
 
   /** Whether anything is counted in the window of this charge that ends now. */

@@ -8,6 +8,7 @@ import { RATE_LIMIT_OPTION_NAMES, RateLimitType, type RateLimitOptions } from '.
 import type { Rule, RuleKind } from './rule.ts';
 import type { NumberOption, RuleNumber } from './rule-number.ts';
 import { parseNumberOption } from './rule-numbers.ts';
+import { warmUpFault, warmUpOf } from './warm-up-option.ts';
 
 /** Where a rule stands. */
 export interface Standing {
@@ -57,6 +58,7 @@ const FAULT_IN: Readonly<
     typeof value === 'function' || value === 'all' || value === 'failed' || value === 'succeeded'
       ? undefined
       : "must be 'all', 'failed', 'succeeded' or a function of the outcome",
+  warmUp: warmUpFault,
   exact: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   name: nameFault,
   bucket: nameFault,
@@ -105,7 +107,9 @@ export function compileRule(
   };
   const [windowMs, limit, cost] = [number('window'), number('limit'), number('cost')];
   const layout = complete.exact ? 'exact' : undefined;
-  if (!isFaulty) for (const { what, value, rule } of limitFaults({ limit, cost, layout })) wrong(what, value, rule);
+  const warmUp = warmUpOf(complete);
+  const limitsFound = isFaulty ? [] : limitFaults({ limit, cost, layout, warmUp });
+  for (const { what, value, rule } of limitsFound) wrong(what, value, rule);
   if (isFaulty) return undefined;
 
   const { key, name, bucket, skip, type, when, count, message, onStoreError } = complete;
@@ -123,8 +127,9 @@ export function compileRule(
     limit,
     cost,
     hasFunctions: [key, skip, windowMs, limit, cost].some((part) => typeof part === 'function'),
-    layout: layout ?? layoutFor(count!, limit, cost),
+    layout: layout ?? layoutFor(count!, limit, cost, warmUp),
     count: count!,
+    warmUp,
     key,
     block,
     skip,

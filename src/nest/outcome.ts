@@ -1,4 +1,5 @@
-import { MAX_EXACT_COST, MAX_EXACT_LIMIT, type LogLayout } from '../core/charge.ts';
+import { MAX_EXACT_COST, maxExactLimit, type LogLayout } from '../core/charge.ts';
+import type { WarmUp } from '../core/warm-up.ts';
 
 /** How a request ended. */
 export interface Outcome {
@@ -32,9 +33,9 @@ export function isCounted(count: OutcomeCount, outcome: Outcome): boolean {
  * The layout of a rule's log where the rule says none: exact, if that is possible, for rules that give back much. A
  * compact log has to remember each call that was given back for a window, however many there are.
  */
-export function layoutFor(count: OutcomeCount, limit: unknown, cost: unknown): LogLayout | undefined {
+export function layoutFor(count: OutcomeCount, limit: unknown, cost: unknown, warmUp?: WarmUp): LogLayout | undefined {
   if (count === 'all' || typeof limit !== 'number' || typeof cost !== 'number') return undefined;
-  return limit <= MAX_EXACT_LIMIT && cost <= MAX_EXACT_COST ? 'exact' : undefined;
+  return limit <= maxExactLimit(warmUp) && cost <= MAX_EXACT_COST ? 'exact' : undefined;
 }
 
 function answerOf(count: (outcome: Outcome) => unknown, outcome: Outcome): boolean {

@@ -3,6 +3,7 @@ import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
 import type { Denied } from '../core/decision.ts';
 import type { Duration } from '../core/duration.ts';
 import type { OutcomeCount } from './outcome.ts';
+import type { WarmUpOptions } from './warm-up-option.ts';
 
 /** Who shares a budget. */
 export const RateLimitType = {
@@ -74,6 +75,16 @@ export interface RateLimitOptions {
    * @default 'all'
    */
   readonly count?: OutcomeCount;
+  /**
+   * After a cold start or idleness the limit climbs to its full height in so long, if it is used up, from a third of it:
+   * `'30s'`, or `{ over: '30s', coldFactor: 5 }` to begin at a fifth. It climbs and falls as the rate of
+   * SmoothRateLimiter.SmoothWarmingUp in Guava, over all processes together, and is never above `limit`. A static cost
+   * above the limit of a cold start fails the start; from a function it is refused. Where `exact` is true, the limit is
+   * 128 at most. Headers tell the rule's limit, and what remains of the one that is reached.
+   * @default none: the limit is in force at once
+   * @see {@link https://github.com/google/guava/blob/master/guava/src/com/google/common/util/concurrent/SmoothRateLimiter.java}
+   */
+  readonly warmUp?: Duration | WarmUpOptions;
   /** The rule's stable name, part of its key: for `@SkipRateLimit('name')` and {@link RateLimiter}. */
   readonly name?: string;
   /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
@@ -101,6 +112,7 @@ const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
   cost: true,
   exact: true,
   count: true,
+  warmUp: true,
   name: true,
   bucket: true,
   block: true,

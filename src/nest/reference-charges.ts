@@ -52,7 +52,7 @@ export class ReferenceCharges {
   }
 
   #charge(rule: Rule, identity: string, cost: Rule['cost'] = rule.cost): Charge {
-    const { windowMs, limit, layout, label, onStoreError, kind, writtenOn } = rule;
+    const { windowMs, limit, layout, warmUp, label, onStoreError, kind, writtenOn } = rule;
     if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
       throw new TypeError(
         `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
@@ -62,7 +62,7 @@ export class ReferenceCharges {
     if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
     const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
     const isAlwaysTracked = kind === 'method';
-    return { key, limit, windowMs, cost: parsed.value, layout, rule: label, onStoreError, isAlwaysTracked };
+    return { key, limit, windowMs, cost: parsed.value, layout, warmUp, rule: label, onStoreError, isAlwaysTracked };
   }
 
   /** What a refusal tells where there is no request that a function of it could be asked for. */

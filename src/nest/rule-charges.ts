@@ -1,5 +1,5 @@
 import { ForbiddenException, type ExecutionContext } from '@nestjs/common';
-import { MAX_EXACT_LIMIT, isAffordable, type Charge } from '../core/charge.ts';
+import { isAffordable, maxExactLimit, type Charge } from '../core/charge.ts';
 import { describeError } from '../core/show.ts';
 import { Answers } from './answers.ts';
 import type { LiveRules } from './live-rules.ts';
@@ -9,6 +9,7 @@ import { layoutFor } from './outcome.ts';
 import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
+import { exactBorder } from './warm-up-option.ts';
 import type { RuleLog } from './rule-log.ts';
 import type { RuleWatch } from './rule-watch.ts';
 
@@ -89,13 +90,11 @@ export class RuleCharges {
   ): Promise<void> {
     try {
       for (const { rule: former } of formers) {
-        const [limit, cost] = [former.limit, former.cost];
-        const ofFormer: Charge = {
-          ...charge,
-          limit: typeof limit === 'function' ? await limit(answers) : limit,
-          windowMs: former.windowMs as number,
-          cost: typeof cost === 'function' ? await cost(answers) : cost,
-        };
+        const limit = typeof former.limit === 'function' ? await former.limit(answers) : former.limit;
+        const cost = typeof former.cost === 'function' ? await former.cost(answers) : former.cost;
+        const { warmUp } = former;
+        const layout = former.layout ?? layoutFor(former.count, limit, cost, warmUp);
+        const ofFormer: Charge = { ...charge, limit, windowMs: former.windowMs as number, cost, layout, warmUp };
         found.push({ rule, charge: ofFormer });
       }
     } catch (error) {
@@ -104,7 +103,7 @@ export class RuleCharges {
   }
 
   async #charge(rule: Rule, identity: Identity, answers: Answers | undefined): Promise<Charge> {
-    const { label, onStoreError, layout } = rule;
+    const { label, onStoreError, layout, warmUp } = rule;
     const limit = typeof rule.limit === 'function' ? await rule.limit(answers!) : rule.limit;
     const windowMs = typeof rule.windowMs === 'function' ? await rule.windowMs(answers!) : rule.windowMs;
     const cost = typeof rule.cost === 'function' ? await rule.cost(answers!) : rule.cost;
@@ -113,13 +112,14 @@ export class RuleCharges {
       limit,
       windowMs,
       cost,
-      layout: layout ?? layoutFor(rule.count, limit, cost),
+      layout: layout ?? layoutFor(rule.count, limit, cost, warmUp),
+      warmUp,
       rule: label,
       onStoreError,
       isAlwaysTracked: identity.kind === 'method',
     };
-    if (layout === 'exact' && charge.limit > MAX_EXACT_LIMIT) {
-      throw new TypeError(`limit must not be above ${MAX_EXACT_LIMIT} where exact is true, got ${charge.limit}`);
+    if (layout === 'exact' && charge.limit > maxExactLimit(warmUp)) {
+      throw new TypeError(`limit must not be above ${exactBorder(warmUp)}, got ${charge.limit}`);
     }
     this.#watch.values(rule, charge);
     if (!isAffordable(charge)) this.#log.error(rule, `a cost of ${charge.cost} is more than it ever admits: refused`);

@@ -1,4 +1,5 @@
 import { isAffordable } from '../core/charge.ts';
+import { isSameWarmUp } from '../core/warm-up.ts';
 import { isSameBlock } from './block-option.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
@@ -10,7 +11,7 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
   const faults: string[] = [];
   const standing = new Map<string, readonly Rule[]>();
   for (const rule of rules) {
-    const { kind, place, windowMs, isBucket } = rule;
+    const { kind, place, windowMs, warmUp, isBucket } = rule;
     const budget = isBucket ? place : ruleKey(rule, { kind, value: '' });
     const others = standing.get(budget) ?? [];
     standing.set(budget, [...others, rule]);
@@ -18,6 +19,8 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
       isBucket
         ? other.windowMs !== windowMs || other.kind !== kind || !isSameBlock(other.block, rule.block)
         : other.windowMs === windowMs;
+    const climber = others.find((other) => isBucket && !isSameWarmUp(other.warmUp, warmUp));
+    if (climber) faults.push(`${named(rule)} and ${named(climber)} share the ${place}, but not the warm-up`);
     const other = others.find(clashes);
     if (!other) continue;
     faults.push(
@@ -43,6 +46,7 @@ export function bucketConflicts(rules: readonly Rule[]): readonly string[] {
         cost: Math.max(...costs, 0),
         limit: Math.min(...limits, Infinity),
         layout: rule.layout ?? other.layout,
+        warmUp: rule.warmUp,
       });
       return isPassable ? [] : [`${both}, and one costs more than the other admits: no request would pass`];
     }),

@@ -3,6 +3,7 @@ import type { LogLayout } from '../core/charge.ts';
 import type { StoreErrorPolicy } from '../core/store-error-policy.ts';
 import type { RuleBlock } from './block-option.ts';
 import type { OutcomeCount } from './outcome.ts';
+import type { WarmUp } from '../core/warm-up.ts';
 import type { KeyFunction, RateLimitMoment, RateLimitOptions } from './rate-limit-options.ts';
 import type { RuleNumber } from './rule-number.ts';
 
@@ -34,6 +35,7 @@ export interface Rule {
   readonly layout: LogLayout | undefined;
   /** Which requests stay charged, by their outcome. */
   readonly count: OutcomeCount;
+  readonly warmUp: WarmUp | undefined;
   readonly key: KeyFunction | undefined;
   readonly block: RuleBlock | undefined;
   readonly skip: ((context: ExecutionContext) => boolean | Promise<boolean>) | undefined;

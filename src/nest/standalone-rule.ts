@@ -7,12 +7,13 @@ import { ruleConflicts } from './rule-conflicts.ts';
 /** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
 export type StandaloneRule = Pick<
   RateLimitOptions,
-  'window' | 'limit' | 'exact' | 'type' | 'cost' | 'name' | 'bucket' | 'block' | 'onStoreError'
+  'window' | 'limit' | 'exact' | 'warmUp' | 'type' | 'cost' | 'name' | 'bucket' | 'block' | 'onStoreError'
 >;
 const STANDALONE_OPTIONS: readonly string[] = [
   'window',
   'limit',
   'exact',
+  'warmUp',
   'type',
   'cost',
   'name',

@@ -28,10 +28,13 @@ export function encodeCall(
   const plans = new Map<string, number>();
   for (const { request, logs } of requests) {
     let plan = '';
+    let states: string[] | undefined;
     for (const charge of logs.merged) {
       keys.push(keyOf(charge));
       plan += `${plan && ' '}${argumentsOf(charge).join(' ')}`;
+      if (charge.warmUp) (states ??= []).push(stateKeyOf(keyOf(charge)));
     }
+    if (states) keys.push(...states);
     let number = plans.get(plan);
     if (number === undefined) plans.set(plan, (number = plans.size + 1));
     pairs.push(request.id, number);
@@ -44,8 +47,11 @@ export const argumentsOf = (charge: Charge): readonly (string | number)[] => [
   charge.limit,
   charge.windowMs,
   charge.cost,
-  layoutOf(charge),
+  charge.warmUp ? `${layoutOf(charge)}~${charge.warmUp.overMs}~${charge.warmUp.coldFactor}` : layoutOf(charge),
 ];
+
+/** Where the climb of a log stands that has this key. Names of logs end in a digit, so that no state is taken for one. */
+export const stateKeyOf = (keyOfLog: string): string => `${keyOfLog}~warm`;
 
 /** How consume.lua begins the answer to a request. */
 const REFUSED = 0;

@@ -1,5 +1,5 @@
 import { callIds } from '../core/call-id.ts';
-import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { assertCallId, assertCharges, layoutOf, logName, mergeCharges, type Charge } from '../core/charge.ts';
 import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
 import { RateLimitRequestError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
@@ -9,7 +9,7 @@ import { slotOf, tagOfSlot } from './hash-slot.ts';
 import { LuaScript } from './lua-script.ts';
 import { isClusterClient, prefixOfClient, type RedisClient } from './redis-client.ts';
 import { redisFailure } from './redis-failure.ts';
-import { argumentsOf, encodeCall, parsePeek, parseReply, type Asked } from './script-calls.ts';
+import { argumentsOf, encodeCall, parsePeek, parseReply, stateKeyOf, type Asked } from './script-calls.ts';
 import type { ServerWatch } from './server-watch.ts';
 
 /** Options of {@link RedisStore}. */
@@ -75,7 +75,8 @@ export class ScriptStore implements RateLimitStore {
   async peek(charges: readonly Charge[]): Promise<Preview> {
     assertCharges(charges);
     const logs = mergeCharges(charges);
-    const readings = parsePeek(await this.#run(this.#peek, logs.merged, []), charges, logs);
+    const states = this.#stateKeysOf(logs.merged);
+    const readings = parsePeek(await this.#run(this.#peek, logs.merged, [], states), charges, logs);
     return denialOf(charges, readings) ?? { allowed: true, budgets: budgetsOf(charges, readings) };
   }
 
@@ -86,18 +87,23 @@ export class ScriptStore implements RateLimitStore {
     if (!/^\d*$/.test(receipt))
       throw new RateLimitRequestError(`receipt must be that of the decision, got ${show(receipt)}`);
     if (receipt === '') this.#batcherOf(charges[0]!).withdraw(id);
-    const { merged } = mergeCharges(charges);
+    // How far a limit has climbed is left as it is.
+    const merged = mergeCharges(charges).merged.map(withoutWarmUp);
     const markers = merged.map((charge) => this.#markerOf(charge, id));
     await this.#run(this.#refund, merged, [id, receipt], markers);
   }
 
   async reset(charges: readonly Charge[]): Promise<void> {
     assertCharges(charges);
-    await this.#unlink(charges.map((charge) => this.#keyOf(charge)));
+    await this.#unlink([...charges.map((charge) => this.#keyOf(charge)), ...this.#stateKeysOf(charges)]);
   }
 
   #keyOf(charge: Charge): string {
     return `${this.#options.keyPrefix}:${logName(charge)}`;
+  }
+
+  #stateKeysOf(charges: readonly Charge[]): readonly string[] {
+    return charges.filter(({ warmUp }) => warmUp).map((charge) => stateKeyOf(this.#keyOf(charge)));
   }
 
   /** Says that the call was given back. Names of logs end in a digit, so that no marker is ever taken for one. */
@@ -140,9 +146,9 @@ export class ScriptStore implements RateLimitStore {
     script: LuaScript,
     charges: readonly Charge[],
     head: readonly string[],
-    markers: readonly string[] = [],
+    others: readonly string[],
   ): Promise<unknown> {
-    const keys = [...charges.map((charge) => this.#keyOf(charge)), ...markers];
+    const keys = [...charges.map((charge) => this.#keyOf(charge)), ...others];
     const args = charges.flatMap(argumentsOf);
     return this.#send((client) => script.run(client, keys, [this.#moment(), ...head, ...args]));
   }
@@ -163,6 +169,10 @@ export class ScriptStore implements RateLimitStore {
     }
   }
 }
+
+/** In the layout that it has with one. */
+const withoutWarmUp = (charge: Charge): Charge =>
+  charge.warmUp ? { ...charge, layout: layoutOf(charge), warmUp: undefined } : charge;
 
 /** An error that a script answers instead of one that the client throws. */
 class ReplyError extends Error {

@@ -586,15 +586,15 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a compact log takes any cost up to its limit',
     file: 'src/core/charge.ts',
-    find: "layoutOf(charge) === 'exact' ? Math.min(charge.limit, MAX_EXACT_COST) : charge.limit",
-    replace: 'Math.min(charge.limit, MAX_EXACT_COST)',
+    find: "layoutOf(charge) === 'exact' ? Math.min(limit, MAX_EXACT_COST) : limit",
+    replace: 'Math.min(limit, MAX_EXACT_COST)',
     tests: core,
   },
   {
     takesAway: 'an exact log takes no cost that is long to write',
     file: 'src/core/charge.ts',
-    find: "layoutOf(charge) === 'exact' ? Math.min(charge.limit, MAX_EXACT_COST) : charge.limit",
-    replace: 'charge.limit',
+    find: "layoutOf(charge) === 'exact' ? Math.min(limit, MAX_EXACT_COST) : limit",
+    replace: 'limit',
     tests: core,
   },
   {
@@ -621,22 +621,22 @@ export const COMPACT_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'charges on one log are exact if one asks for it',
     file: 'src/core/charge.ts',
-    find: "[other.layout, charge.layout].includes('exact') ? 'exact' : (other.layout ?? charge.layout)",
-    replace: 'other.layout',
+    find: "[one.layout, other.layout].includes('exact') ? 'exact' : (one.layout ?? other.layout)",
+    replace: 'one.layout',
     tests: core,
   },
   {
     takesAway: 'charges on one log are compact if one asks for it, and none for exact',
     file: 'src/core/charge.ts',
-    find: ' : (other.layout ?? charge.layout),',
+    find: ' : (one.layout ?? other.layout);',
     replace: ' : undefined,',
     tests: core,
   },
   {
     takesAway: 'charges on one log have the smallest limit',
     file: 'src/core/charge.ts',
-    find: 'limit: Math.min(other.limit, charge.limit),',
-    replace: '',
+    find: 'Math.min(one.limit, other.limit)',
+    replace: 'one.limit',
     tests: core,
   },
   // What both layouts have in common.

@@ -755,8 +755,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'logs here are exact up to a limit of 10,000',
     file: 'src/failure/local-fallback.ts',
-    find: 'limit <= MAX_EXACT_LIMIT',
-    replace: 'limit <= 9_999',
+    find: 'MAX_EXACT_WARM_UP_LIMIT : MAX_EXACT_LIMIT)',
+    replace: 'MAX_EXACT_WARM_UP_LIMIT : 9_999)',
     tests: local,
   },
   {
@@ -769,8 +769,8 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'callers are told their own layouts',
     file: 'src/failure/local-fallback.ts',
-    find: '{ ...budget, limit, layout }',
-    replace: '{ ...budget, limit }',
+    find: '{ ...budget, limit, layout, warmUp }',
+    replace: '{ ...budget, limit, warmUp }',
     tests: local,
   },
   {

@@ -1084,14 +1084,14 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a static cost is one that an exact log takes',
     file: 'src/nest/limit-faults.ts',
-    find: 'maxCostOf({ limit: most.value, layout })',
+    find: 'maxCostOf({ limit: most.value, layout, warmUp })',
     replace: 'most.value',
     tests: 'test/nest/faulty-rules',
   },
   {
     takesAway: 'a cost that never passes is told with its border',
     file: 'src/nest/limit-faults.ts',
-    find: 'maxCost === most.value ? itsLimit : `${maxCost} where exact is true`',
+    find: 'maxCost === most.value ? itsLimit : lower',
     replace: 'itsLimit',
     tests: 'test/nest/faulty-rules',
   },
@@ -1112,15 +1112,15 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a limit of a function is one that an exact log holds',
     file: 'src/nest/rule-charges.ts',
-    find: "layout === 'exact' && charge.limit > MAX_EXACT_LIMIT",
+    find: "layout === 'exact' && charge.limit > maxExactLimit(warmUp)",
     replace: 'charge.limit > Infinity',
     tests: 'test/e2e/rule-functions',
   },
   {
     takesAway: 'a rule given to the service may be exact',
     file: 'src/nest/standalone-rule.ts',
-    find: "  'exact',\n  'type',\n",
-    replace: "  'type',\n",
+    find: "  'exact',\n  'warmUp',\n",
+    replace: "  'warmUp',\n",
     tests: 'test/nest/standalone-rule',
   },
   {

@@ -630,8 +630,8 @@ export const REDIS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the script is told the layout',
     file: 'src/redis/script-calls.ts',
-    find: '  layoutOf(charge),\n',
-    replace: "  'exact',\n",
+    find: ' : layoutOf(charge),',
+    replace: " : 'exact',",
     tests: replies,
   },
   {

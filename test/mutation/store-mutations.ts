@@ -253,8 +253,8 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'charges on one log are merged',
     file: 'src/core/charge.ts',
-    find: 'cost: Math.max(other.cost, charge.cost),',
-    replace: '',
+    find: 'Math.max(one.cost, other.cost)',
+    replace: 'one.cost',
     tests: memory,
   },
   {
@@ -843,29 +843,29 @@ export const STORE_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a budget tells the layout of its charge',
     file: 'src/core/decision.ts',
-    find: '({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
-    replace: '({ key, limit, windowMs, cost, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
+    find: '  layout,\n  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
+    replace: '  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
     tests: 'test/memory/memory-store',
   },
   {
     takesAway: 'a budget tells the rule of its charge',
     file: 'src/core/decision.ts',
-    find: '({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
-    replace: '({ key, limit, windowMs, cost, layout, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
+    find: '  layout,\n  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
+    replace: '  layout,\n  warmUp,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
     tests: 'test/memory/memory-store',
   },
   {
     takesAway: 'a budget tells the failure policy of its charge',
     file: 'src/core/decision.ts',
-    find: '({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
-    replace: '({ key, limit, windowMs, cost, layout, rule, isAlwaysTracked, remaining, resetAfterMs })',
+    find: '  layout,\n  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
+    replace: '  layout,\n  warmUp,\n  rule,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
     tests: 'test/memory/memory-store',
   },
   {
     takesAway: 'a budget tells the exemption from the bound of keys of its charge',
     file: 'src/core/decision.ts',
-    find: '({ key, limit, windowMs, cost, layout, rule, onStoreError, isAlwaysTracked, remaining, resetAfterMs })',
-    replace: '({ key, limit, windowMs, cost, layout, rule, onStoreError, remaining, resetAfterMs })',
+    find: '  layout,\n  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n})',
+    replace: '  layout,\n  warmUp,\n  rule,\n  onStoreError,\n  remaining,\n  resetAfterMs,\n})',
     tests: 'test/memory/memory-store',
   },
 ];

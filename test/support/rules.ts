@@ -4,6 +4,7 @@ import type { Rule } from '../../src/nest/rule.ts';
 export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   writtenOn: 'CatsController.list',
   layout: undefined,
+  warmUp: undefined,
   label: '20-per-10s',
   name: undefined,
   kind: 'method',
