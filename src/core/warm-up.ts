@@ -2,7 +2,7 @@
 export interface WarmUp {
   /** Milliseconds in which it climbs from `limit / coldFactor` to the limit while it is used up. */
   readonly overMs: number;
-  /** How many times lower it is when cold: more than 1, at most {@link MAX_COLD_FACTOR}. */
+  /** How many times lower it is when cold: more than 1, at most 100. */
   readonly coldFactor: number;
 }
 

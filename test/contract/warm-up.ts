@@ -16,11 +16,11 @@ let ids = 0;
 const nextId = (): string => `w${ids++}`;
 
 /** The published formula: the effective limit of a log that was used up for so long since it was cold. */
-export const formula = (limit: number, coldFactor: number, overMs: number, ageMs: number): number =>
+const formula = (limit: number, coldFactor: number, overMs: number, ageMs: number): number =>
   limit / Math.sqrt(Math.max(1, coldFactor ** 2 - (coldFactor ** 2 - 1) * (ageMs / overMs)));
 
 /** That of one that was idle for so long since nothing was stored. */
-export const cooled = (limit: number, coldFactor: number, overMs: number, idleMs: number): number => {
+const cooled = (limit: number, coldFactor: number, overMs: number, idleMs: number): number => {
   const threshold = (0.5 * overMs * limit) / 1_000;
   const most = threshold + (2 * overMs * limit) / (1_000 * (1 + coldFactor));
   const stored = Math.min(most, (most * idleMs) / overMs);
@@ -29,7 +29,7 @@ export const cooled = (limit: number, coldFactor: number, overMs: number, idleMs
 };
 
 /** Within 5 % of the formula, or one unit. */
-export const expectNear = (found: number, wanted: number): void =>
+const expectNear = (found: number, wanted: number): void =>
   expect(Math.abs(found - wanted)).toBeLessThanOrEqual(Math.max(1, 0.05 * wanted));
 
 /** What every store must do with limits that climb; `runs` of each property. */
