@@ -26,7 +26,7 @@ export const METRICS_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the declared rules are those of the application',
     file: 'src/nest/rule-book.ts',
-    find: 'get declared(): Iterable<Rule> {\n    return this.#rules;',
+    find: 'get declared(): Iterable<Rule> {\n    return this.#written.all;',
     replace: 'get declared(): Iterable<Rule> {\n    return [];',
     tests: 'test/metrics/applications',
   },

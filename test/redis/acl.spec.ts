@@ -3,9 +3,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import type { Charge } from '../../src/core/charge.ts';
 import type { RateLimitStore } from '../../src/core/rate-limit-store.ts';
+import type { RuleOverrideStore } from '../../src/core/rule-override-store.ts';
 import { createRateLimitStore } from '../../src/create-rate-limit-store.ts';
+import { connectRedisStore } from '../../src/redis/connect-redis-store.ts';
 import type { StoreEvent } from '../../src/core/store-event.ts';
 import { charge } from '../contract/store-contract.ts';
+import { eventually } from '../support/eventually.ts';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster.ts';
 import { startRedisServer, type RedisServer } from '../support/redis-server.ts';
 
@@ -184,6 +187,55 @@ describe('a user of Redis with few rights', () => {
     const redis = server.url.replace('redis://', 'redis://floodgate:secret@');
     const attempt = createRateLimitStore({ redis, keyPrefix: 'shop' });
     await expect(attempt).rejects.toThrow(/NOPERM.*keys/);
+  });
+
+  describe('that keeps overrides of rules', () => {
+    const FOR_LIVE_RULES = ['+publish', '+subscribe', '&rl:rules'];
+    let following: RuleOverrideStore[] = [];
+    afterEach(async () => {
+      await Promise.all(following.map((overrides) => overrides.close()));
+      following = [];
+    });
+
+    /** Two processes: the values that the second one sees when the first has changed a rule, and what failed. */
+    const changeWith = async (rights: readonly string[]): Promise<{ seen: unknown; failures: readonly string[] }> => {
+      await admin.unlink('rl:rules');
+      await admin.acl('SETUSER', 'floodgate', 'reset', 'on', '>secret', '~rl:*', ...ALL.map((c) => `+${c}`), ...rights);
+      const failures: string[] = [];
+      let seen: unknown;
+      for (let i = 0; i < 2; i++) {
+        const redis = server.url.replace('redis://', 'redis://floodgate:secret@');
+        const { store, ruleOverrides } = await connectRedisStore(redis, { keyPrefix: 'rl', onEvent: () => undefined });
+        stores.push(store);
+        const overrides = ruleOverrides();
+        following.push(overrides);
+        await overrides.follow({
+          changed: ({ changes }) => (seen = i === 1 ? changes.get('sale')?.[0]?.values : seen),
+          failed: (error) => failures.push(String(error)),
+        });
+      }
+      await following[0]!.change('sale', { limit: 3 });
+      await eventually(() => Promise.resolve(seen !== undefined), 1_000);
+      return { seen, failures };
+    };
+
+    it(`does so with ${FOR_LIVE_RULES.join(' ')} besides`, async () => {
+      expect(await changeWith(FOR_LIVE_RULES)).toEqual({ seen: { limit: 3 }, failures: [] });
+      await eventually(async () => Number((await admin.pubsub('NUMSUB', 'rl:rules'))[1]) === 2);
+      expect(await refused()).toEqual([]);
+    });
+
+    it('hears of changes within a second without the right to publish', async () => {
+      const rights = ['+subscribe', '&rl:rules'];
+      expect(await changeWith(rights)).toEqual({ seen: { limit: 3 }, failures: [] });
+    });
+
+    it('hears of changes within a second without the right to subscribe, and says once why it looks for them', async () => {
+      const { seen, failures } = await changeWith(['+publish', '&rl:rules']);
+      expect(seen).toEqual({ limit: 3 });
+      await eventually(() => Promise.resolve(failures.length === 2));
+      for (const failure of failures) expect(failure).toMatch(/no permission|NOPERM/i);
+    });
   });
 
   describe('on Redis Cluster', () => {
