@@ -21,7 +21,7 @@ local document = redis.call('GET', KEYS[1])
 if document then
   local number, text = string.match(document, '^1 (%d+)%.%S+ (.*)$')
   local isRead, found = pcall(cjson.decode, text)
-  if not number or not isRead or type(found) ~= 'table' then
+  if not isRead or type(found) ~= 'table' then
     return redis.error_reply('ERR floodgate: ' .. KEYS[1] .. ' holds no overrides as this version writes them')
   end
   version, changes = tonumber(number), found

@@ -1344,8 +1344,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a later layout is not written over',
     file: 'lua/override-rule.lua',
-    find: 'if not number or not isRead',
-    replace: 'if not isRead',
+    find: "'^1 (%d+)%.%S+ (.*)$'",
+    replace: "'^%d (%d+)%.%S+ (.*)$'",
     tests: 'test/redis/rule-overrides',
   },
 ];
