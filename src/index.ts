@@ -39,6 +39,7 @@ export {
   RateLimitType,
   type BlockOptions,
   type KeyFunction,
+  type RateLimitMode,
   type RateLimitMoment,
   type RateLimitOptions,
   type Resolvable,

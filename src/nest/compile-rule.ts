@@ -2,6 +2,7 @@ import { formatDuration } from '../core/duration.ts';
 import { show } from '../core/show.ts';
 import { storeErrorPolicyFault } from '../core/store-error-policy.ts';
 import { parseBlock } from './block-option.ts';
+import { enforcedShareFault, enforcedShareOf, percentFault } from './enforced-percent.ts';
 import { limitFaults } from './limit-faults.ts';
 import { layoutFor } from './outcome.ts';
 import { RATE_LIMIT_OPTION_NAMES, RateLimitType, type RateLimitOptions } from './rate-limit-options.ts';
@@ -63,6 +64,8 @@ const FAULT_IN: Readonly<
   name: nameFault,
   bucket: nameFault,
   onStoreError: storeErrorPolicyFault,
+  mode: (value) => (value === 'enforce' || value === 'shadow' ? undefined : "must be 'enforce' or 'shadow'"),
+  enforcePercent: percentFault,
 };
 
 /** The rule, or undefined when `fault` was told what is wrong with it: every fault, each with option and value. */
@@ -110,6 +113,8 @@ export function compileRule(
   const warmUp = warmUpOf(complete);
   const limitsFound = isFaulty ? [] : limitFaults({ limit, cost, layout, warmUp });
   for (const { what, value, rule } of limitsFound) wrong(what, value, rule);
+  const shareFault = enforcedShareFault(options, complete);
+  if (shareFault !== undefined) wrong('enforcePercent', options.enforcePercent, shareFault);
   if (isFaulty) return undefined;
 
   const { key, name, bucket, skip, type, when, count, message, onStoreError } = complete;
@@ -136,6 +141,7 @@ export function compileRule(
     message: message!,
     when: when ?? MOMENT_OF_KIND[kind],
     onStoreError: onStoreError!,
+    enforcePercent: enforcedShareOf(complete),
   };
 }
 

@@ -6,9 +6,10 @@ import type { RuleCharge } from './rule-charges.ts';
 /**
  * What a rule did. `allowed`: it took its units. `refused`: it had no room. `fallback-allowed` and `fallback-refused`:
  * the same while the store could not decide, by the rule's policy in `onStoreError`. `blocked`: it refused by its `block`,
- * whoever decided so.
+ * whoever decided so. `shadow-allowed` and `shadow-refused`: what it would have done if it were enforced.
  */
-export type DecisionOutcome = 'allowed' | 'refused' | 'fallback-allowed' | 'fallback-refused' | 'blocked';
+export type DecisionOutcome =
+  'allowed' | 'refused' | 'fallback-allowed' | 'fallback-refused' | 'blocked' | 'shadow-allowed' | 'shadow-refused';
 
 /** What one rule did with one call. */
 export interface DecisionEvent {
@@ -55,28 +56,30 @@ const NEAR_LIMIT = 0.2;
 
 /** What an event tells besides what its charge does. */
 interface Course {
-  readonly outcome: DecisionOutcome;
+  readonly verdict: 'allowed' | 'refused';
+  readonly isFallback: boolean;
   readonly source: DecisionEvent['source'];
   readonly latencyMs: number;
 }
 
 /** The event of one charge; its identity is written when somebody asks for it. */
 function eventOf(
-  { rule, charge: { key, limit, cost } }: RuleCharge,
+  { rule, charge: { key, limit, cost }, isShadow }: RuleCharge,
   budget: (Budget & Pick<Refusal, 'isBlock'>) | undefined,
-  { outcome, source, latencyMs }: Course,
+  { verdict, isFallback, source, latencyMs }: Course,
   writeIdentity: IdentityWriter,
 ): DecisionEvent {
   const remaining = budget?.remaining;
+  const outcome: DecisionOutcome = isShadow ? `shadow-${verdict}` : isFallback ? `fallback-${verdict}` : verdict;
   return {
     rule: rule.label,
     place: rule.place,
-    outcome: budget?.isBlock ? 'blocked' : outcome,
+    outcome: budget?.isBlock && !isShadow ? 'blocked' : outcome,
     source,
     limit,
     cost,
     remaining,
-    isNearLimit: outcome.endsWith('allowed') && remaining !== undefined && remaining <= limit * NEAR_LIMIT,
+    isNearLimit: verdict === 'allowed' && remaining !== undefined && remaining <= limit * NEAR_LIMIT,
     latencyMs,
     get identity() {
       return writeIdentity(identityOf(key));
@@ -101,11 +104,7 @@ export function eventsOf(
   const judged: readonly (Budget & Pick<Refusal, 'isBlock'>)[] = allowed ? budgets : decision.refusedBy;
   const isFallback = decidedBy === 'local' || decidedBy === 'policy';
   const verdict = allowed ? 'allowed' : 'refused';
-  const course: Course = {
-    outcome: isFallback ? `fallback-${verdict}` : verdict,
-    source: decidedBy ?? 'store',
-    latencyMs,
-  };
+  const course: Course = { verdict, isFallback, source: decidedBy ?? 'store', latencyMs };
   const isJudged = (ruleCharge: RuleCharge): boolean => judged.some((other) => isSame(other, ruleCharge));
   return oncePerRule(allowed ? charged : charged.filter(isJudged)).map((ruleCharge) => {
     const budget = judged.find((other) => isSame(other, ruleCharge));
@@ -120,7 +119,12 @@ export const eventsOfFailure = (
   writeIdentity: IdentityWriter,
 ): readonly DecisionEvent[] =>
   oncePerRule(charged).map((ruleCharge) =>
-    eventOf(ruleCharge, undefined, { outcome: 'fallback-refused', source: 'policy', latencyMs }, writeIdentity),
+    eventOf(
+      ruleCharge,
+      undefined,
+      { verdict: 'refused', isFallback: true, source: 'policy', latencyMs },
+      writeIdentity,
+    ),
   );
 
 const isSame = (budget: Budget, { charge }: RuleCharge): boolean =>

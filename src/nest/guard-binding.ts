@@ -29,8 +29,8 @@ export class GuardBinding {
     @Inject(RuleBook) rules: RuleBook,
   ) {
     this.#rules = rules;
-    this.#isEnabled = enabled;
-    this.#isBound = enabled && mode !== 'manual';
+    this.#isEnabled = enabled !== false;
+    this.#isBound = this.#isEnabled && mode !== 'manual';
     if (this.#isBound) application.addGlobalGuard(guard);
     this.#appendToHandlers();
   }

@@ -14,7 +14,7 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
   /** Defaults of every rule. */
   readonly defaults?: Pick<
     RateLimitOptions,
-    'window' | 'limit' | 'exact' | 'type' | 'cost' | 'message' | 'onStoreError'
+    'window' | 'limit' | 'exact' | 'type' | 'cost' | 'message' | 'onStoreError' | 'mode'
   >;
   /** Rules of the whole application: one budget each for all its HTTP handlers together. */
   readonly rules?: readonly RateLimitOptions[];
@@ -51,8 +51,12 @@ export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onS
    * @default false
    */
   readonly liveRules?: boolean;
-  /** False: nothing is limited (tests, emergencies). @default true */
-  readonly enabled?: boolean;
+  /**
+   * False: nothing is limited (tests, emergencies), and no store is connected. A function is asked for each request; where
+   * it throws, or gives neither true nor false, limits stay on.
+   * @default true
+   */
+  readonly enabled?: boolean | (() => boolean);
   /**
    * `'manual'`: the application places {@link RateLimitGuard} itself, and all rules are decided where it stands.
    * @default 'global'
@@ -86,7 +90,16 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   enabled: true,
   guard: true,
 };
-const DEFAULT_OPTIONS: readonly string[] = ['window', 'limit', 'exact', 'type', 'cost', 'message', 'onStoreError'];
+const DEFAULT_OPTIONS: readonly string[] = [
+  'window',
+  'limit',
+  'exact',
+  'type',
+  'cost',
+  'message',
+  'onStoreError',
+  'mode',
+];
 const IDENTITY_OPTIONS: readonly string[] = ['ip', 'user', 'ipv6Prefix', 'anonymous'];
 
 export const identitySettings = ({ identity = {} }: RateLimitModuleOptions): IdentitySettings => ({
@@ -138,9 +151,12 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
   const headers = Array.isArray(options.headers) ? (options.headers as readonly unknown[]) : [options.headers];
   for (const format of headers) oneOf('headers', format, HEADER_FORMATS);
   if (headers.length > 1 && headers.includes('none')) wrong('headers', headers, 'must not mix none with others');
-  oneOf('decisionIdentities', options.decisionIdentities, ['hashed', 'plain']);
-  for (const name of ['partitionKey', 'problemDetails', 'liveRules', 'enabled'] as const)
+  for (const name of ['partitionKey', 'problemDetails', 'liveRules'] as const)
     oneOf(name, options[name], [true, false]);
+  if (!['undefined', 'boolean', 'function'].includes(typeof options.enabled)) {
+    wrong('enabled', options.enabled, 'must be true, false or a function that gives either');
+  }
+  oneOf('decisionIdentities', options.decisionIdentities, ['hashed', 'plain']);
   oneOf('guard', options.guard, ['global', 'manual']);
   if (options.rules !== undefined && !Array.isArray(options.rules)) {
     wrong('rules', options.rules, 'must be a list of rules');

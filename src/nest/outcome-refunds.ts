@@ -19,17 +19,20 @@ interface Parts {
   readonly deadlineMs: number;
 }
 
+/** What is needed of what a call took. */
+type AwaitedTaken = Omit<Taken, 'tookMs'> & Partial<Pick<Taken, 'tookMs'>>;
+
 /** What one request took, until its outcome is known. */
 export class AwaitedOutcome {
-  readonly #giveBack: (taken: Taken, outcome: Outcome) => void;
-  #taken: Taken[] = [];
+  readonly #giveBack: (taken: AwaitedTaken, outcome: Outcome) => void;
+  #taken: AwaitedTaken[] = [];
   #outcome: Outcome | undefined;
 
-  constructor(giveBack: (taken: Taken, outcome: Outcome) => void) {
+  constructor(giveBack: (taken: AwaitedTaken, outcome: Outcome) => void) {
     this.#giveBack = giveBack;
   }
 
-  add(taken: Taken): void {
+  add(taken: AwaitedTaken): void {
     if (this.#outcome) this.#giveBack(taken, this.#outcome);
     else this.#taken.push(taken);
   }
@@ -55,11 +58,15 @@ export class OutcomeRefunds {
     this.#parts = parts;
   }
 
-  /** Waits for the outcome of this request; undefined when nothing that it took depends on one. */
-  follow(context: ExecutionContext, taken: Taken): AwaitedOutcome | undefined {
-    if (!taken.charged.some(({ rule }) => rule.count !== 'all')) return undefined;
+  /**
+   * Waits for the outcome of this request; undefined when nothing that it took depends on one.
+   *
+   * @param isAll whether nothing of the earlier moment is added later, as what is judged in shadow is
+   */
+  follow(context: ExecutionContext, taken: AwaitedTaken | undefined, isAll = true): AwaitedOutcome | undefined {
+    if (isAll && !taken?.charged.some(({ rule }) => rule.count !== 'all')) return undefined;
     const awaited = new AwaitedOutcome((each, outcome) => this.#giveBack(each, outcome));
-    awaited.add(taken);
+    if (taken) awaited.add(taken);
     const pending = new PendingOutcome((outcome) => awaited.settle(outcome));
     tellOutcome(context, pending);
     this.#parts.transport.followAnswer(context, (status) => pending.answered(status));
@@ -73,7 +80,7 @@ export class OutcomeRefunds {
     await within(this.#parts.deadlineMs, Promise.all(this.#underWay), late).catch(() => undefined);
   }
 
-  #giveBack({ request: { id }, decision: { receipt }, charged }: Taken, outcome: Outcome): void {
+  #giveBack({ request: { id }, decision: { receipt }, charged }: AwaitedTaken, outcome: Outcome): void {
     if (this.#isClosed) return;
     const charges = this.#uncounted(charged, outcome);
     if (charges.length === 0) return;

@@ -19,6 +19,9 @@ export type RateLimitType = keyof typeof RateLimitType;
 /** When a rule is decided: before the application's other guards (authentication among them) or after all of them. */
 export type RateLimitMoment = 'beforeGuards' | 'afterGuards';
 
+/** Whether a rule refuses, or only tells what it would have refused. */
+export type RateLimitMode = 'enforce' | 'shadow';
+
 type MaybePromise<T> = T | Promise<T>;
 /** A value, or a function that finds it for each request. */
 export type Resolvable<T> = T | ((context: ExecutionContext) => MaybePromise<T>);
@@ -100,6 +103,17 @@ export interface RateLimitOptions {
   readonly when?: RateLimitMoment;
   /** What decides when the store cannot, or when a function of this rule throws. @default the module's */
   readonly onStoreError?: StoreErrorPolicy;
+  /**
+   * `'shadow'`: the rule is judged, on a log of its own, and what it would have refused is told, but it never refuses
+   * and no client notices.
+   * @default 'enforce'
+   */
+  readonly mode?: RateLimitMode;
+  /**
+   * A number from 0 to 100, fractions too: the rule is enforced for this share of identities and in shadow for the
+   * others. Who is enforced stays so while the share grows, in every process. Not for METHOD rules.
+   */
+  readonly enforcePercent?: number | string;
 }
 
 /** Every option of a rule; the compiler keeps it complete. */
@@ -119,6 +133,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitOptions, true> = {
   skip: true,
   when: true,
   onStoreError: true,
+  mode: true,
+  enforcePercent: true,
 };
 
 export const RATE_LIMIT_OPTION_NAMES: readonly string[] = Object.keys(KNOWN_OPTIONS);

@@ -1,4 +1,4 @@
-import type { Provider, Type } from '@nestjs/common';
+import type { ExecutionContext, Provider, Type } from '@nestjs/common';
 import { HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { callIds } from '../core/call-id.ts';
 import { durationMs } from '../core/duration.ts';
@@ -15,6 +15,7 @@ import { DecisionStream } from './decision-stream.ts';
 import { GuardBinding } from './guard-binding.ts';
 import { headerWriter } from './header-format.ts';
 import { Identifier } from './identity.ts';
+import { LimitSwitch } from './limit-switch.ts';
 import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
 import { OutcomeRefunds } from './outcome-refunds.ts';
 import { RateLimitGuard } from './rate-limit.guard.ts';
@@ -29,6 +30,9 @@ import { LIVE_RULES_PROVIDERS } from './live-rules.providers.ts';
 import { LiveRules } from './live-rules.ts';
 import { RuleLog } from './rule-log.ts';
 import { tellStoreEvent } from './store-event-log.ts';
+import { ShadowJudge } from './shadow-judge.ts';
+import { SHADOW_PROVIDERS } from './shadow.providers.ts';
+import { ShadowRequest } from './shadow-request.ts';
 import { StoreEventStream } from './store-event-stream.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 import { RuleWatch } from './rule-watch.ts';
@@ -110,6 +114,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     useFactory: ({ decisionIdentities = 'hashed' }: RateLimitModuleOptions) =>
       new DecisionStream(decisionIdentities === 'plain' ? plainIdentity : hashedIdentity),
   },
+  ...SHADOW_PROVIDERS,
   {
     provide: Blocks,
     inject: [MODULE_OPTIONS, RATE_LIMIT_STORE],
@@ -129,6 +134,8 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       OutcomeRefunds,
       Blocks,
       LiveRules,
+      ShadowJudge,
+      LimitSwitch,
     ],
     useFactory: (
       options: RateLimitModuleOptions,
@@ -141,6 +148,8 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       outcomes: OutcomeRefunds,
       blocks: Blocks,
       live: LiveRules,
+      judge: ShadowJudge,
+      limits: LimitSwitch,
     ) => {
       const settings = identitySettings(options);
       const charges = new RuleCharges(
@@ -163,7 +172,9 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
         headers,
         hasProblemDetails,
       });
-      return new RequestLimiter({ transport, rules, decider, outcomes, deadlineMs: deadlineOf(options) });
+      const deadlineMs = deadlineOf(options);
+      const shadows = (context: ExecutionContext): ShadowRequest => new ShadowRequest({ judge, charges }, context);
+      return new RequestLimiter({ transport, rules, decider, outcomes, shadows, limits, deadlineMs });
     },
   },
   {

@@ -5,6 +5,7 @@ import type { SupervisedStore } from '../core/store-health.ts';
 import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { Blocks } from './blocks.ts';
 import { DecisionStream } from './decision-stream.ts';
+import { LimitSwitch } from './limit-switch.ts';
 import { LiveRules } from './live-rules.ts';
 import { identitySettings, type RateLimitModuleOptions } from './module-options.ts';
 import { RateLimitRules } from './rate-limit-rules.ts';
@@ -12,6 +13,8 @@ import { RateLimiter } from './rate-limiter.ts';
 import { ReferenceCharges } from './reference-charges.ts';
 import { RuleBook } from './rule-book.ts';
 import { RuleOverrideIntake } from './rule-override-intake.ts';
+import { ShadowJudge } from './shadow-judge.ts';
+import { SparedCalls } from './spared-calls.ts';
 import { StoreEventStream } from './store-event-stream.ts';
 import { MODULE_OPTIONS, RATE_LIMIT_STORE } from './tokens.ts';
 
@@ -27,6 +30,8 @@ export const RATE_LIMITER_PROVIDER: Provider = {
     WaitingCalls,
     LiveRules,
     RuleOverrideIntake,
+    ShadowJudge,
+    LimitSwitch,
   ],
   useFactory: (
     options: RateLimitModuleOptions,
@@ -38,11 +43,13 @@ export const RATE_LIMITER_PROVIDER: Provider = {
     waiting: WaitingCalls,
     live: LiveRules,
     overrides: RuleOverrideIntake,
+    judge: ShadowJudge,
+    limits: LimitSwitch,
   ) => {
     const charges = new ReferenceCharges(rules, live, identitySettings(options).ipv6Prefix);
     const control = new RateLimitRules({ book: rules, live, intake: overrides });
-    const { enabled = true } = options;
-    const parts = { store, events, decisions, blocks, charges, waiting, control, nextId: callIds(), enabled };
-    return new RateLimiter(parts);
+    const spared = new SparedCalls({ judge, limits });
+    const calls = { blocks, charges, waiting, spared, limits, nextId: callIds() };
+    return new RateLimiter({ store, events, decisions, control, ...calls });
   },
 };

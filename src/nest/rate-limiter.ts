@@ -2,36 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { Charge } from '../core/charge.ts';
 import type { Allowed, Decision, Denied, Preview } from '../core/decision.ts';
-import { StoreUnavailableError } from '../core/errors.ts';
-import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import type { StoreEvent } from '../core/store-event.ts';
-import type { StoreHealth, SupervisedStore } from '../core/store-health.ts';
-import type { WaitingCalls } from '../waiting/waiting-calls.ts';
+import type { StoreHealth } from '../core/store-health.ts';
 import { patienceOf, type AcquireOptions, type ConsumeOptions } from './acquire-options.ts';
-import type { Blocks } from './blocks.ts';
 import { consumeUpTo, type Granted } from './consume-up-to.ts';
 import type { DecisionEvent } from './decision-event.ts';
-import type { DecisionStream } from './decision-stream.ts';
 import type { RateLimitRules } from './rate-limit-rules.ts';
 import { RateLimitException } from './rate-limit.exception.ts';
-import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
-import type { ReferenceCharges, RuleReference } from './reference-charges.ts';
+import type { RateLimiterParts } from './rate-limiter-parts.ts';
+import type { RuleReference } from './reference-charges.ts';
 import type { RuleCharge } from './rule-charges.ts';
 import { renewWhenAsked } from './renewed-charges.ts';
-import type { StoreEventStream } from './store-event-stream.ts';
+import { unavailableAsException } from './unavailable-as-exception.ts';
 import { withoutStackTrace } from './without-stack-trace.ts';
-
-interface Parts {
-  readonly store: RateLimitStore | SupervisedStore;
-  readonly events: StoreEventStream;
-  readonly decisions: DecisionStream;
-  readonly blocks: Blocks;
-  readonly charges: ReferenceCharges;
-  readonly waiting: WaitingCalls;
-  readonly control: RateLimitRules;
-  readonly nextId: () => string;
-  readonly enabled: boolean;
-}
 
 /**
  * Limits for code outside controllers, on the same budgets as the decorators.
@@ -42,7 +25,7 @@ interface Parts {
  */
 @Injectable()
 export class RateLimiter {
-  readonly #parts: Parts;
+  readonly #parts: RateLimiterParts;
   readonly #startedAt = Date.now();
 
   /**
@@ -69,7 +52,7 @@ export class RateLimiter {
   /** Changes declared rules by their names while they are in force: see the option `liveRules`. */
   readonly rules: RateLimitRules;
 
-  constructor(parts: Parts) {
+  constructor(parts: RateLimiterParts) {
     this.#parts = parts;
     this.decisions$ = parts.decisions.decisions$;
     this.rules = parts.control;
@@ -77,16 +60,18 @@ export class RateLimiter {
   }
 
   /**
-   * Takes from the budget. A refusal is a `Denied`, not an exception.
+   * Takes from the budget. A refusal is a `Denied`, not an exception. In shadow, and while limits are off, every call is
+   * admitted at once, and its decision knows no budgets.
    *
    * @throws RateLimitUnavailableException when the store cannot answer and the rule's policy is `'deny'`; with
    *   `'allow'` the answer is `Allowed` and knows no budgets
    */
   async consume(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Decision> {
-    const { nextId, enabled, decisions, blocks } = this.#parts;
+    const { nextId, decisions, blocks, spared } = this.#parts;
     const id = nextId();
     const charged = this.#parts.charges.of(rule, identity, options.cost);
-    if (!enabled) return { allowed: true, id, budgets: [] };
+    const answer = spared.answer(charged, id);
+    if (answer) return answer;
     const ask = (): Promise<Decision> => blocks.consume({ id, charges: chargesOf(charged) }, charged);
     const { decision } = await unavailableAsException(decisions.observe(charged, ask));
     return decision;
@@ -106,11 +91,12 @@ export class RateLimiter {
    * @throws RateLimitUnavailableException as `consume`, and when the application closes
    */
   async acquire(rule: RuleReference, identity: string, options: AcquireOptions = {}): Promise<Decision> {
-    const { nextId, enabled, decisions, blocks, waiting, charges } = this.#parts;
+    const { nextId, decisions, blocks, waiting, charges, spared } = this.#parts;
     const patience = patienceOf(options);
     const charged = charges.of(rule, identity, options.cost);
     patience.signal?.throwIfAborted();
-    if (!enabled) return { allowed: true, id: nextId(), budgets: [] };
+    const answer = spared.answer(charged, nextId());
+    if (answer) return answer;
     const [{ charge }] = charged;
     renewWhenAsked(charge, () => (charges.mayChange ? chargesOf(charges.of(rule, identity, options.cost)) : [charge]));
     const wait = (): Promise<Decision> => blocks.unlessBlocked(charged[0], () => waiting.acquire(charge, patience));
@@ -142,12 +128,13 @@ export class RateLimiter {
    * @throws RateLimitUnavailableException as `consume`
    */
   async consumeUpTo(rule: RuleReference, identity: string, units: number): Promise<Granted | Denied> {
-    const { nextId, enabled, decisions, blocks, store } = this.#parts;
+    const { nextId, decisions, blocks, store, spared } = this.#parts;
     const [first, ...formers] = this.#parts.charges.of(rule, identity, units);
     const { charge } = first;
     const charged = { ...first };
     if (charge.cost === 0) throw new TypeError('RateLimiter: units to take must be 1 or more, got 0');
-    if (!enabled) return { allowed: true, id: nextId(), budgets: [], granted: charge.cost };
+    const answer = spared.answer([first, ...formers], nextId(), { granted: charge.cost });
+    if (answer) return answer;
     const take = async (): Promise<Granted | Denied> => {
       const decision = await consumeUpTo(store, charge, nextId, chargesOf(formers));
       charged.charge = { ...charge, cost: decision.allowed ? decision.granted : 1 };
@@ -162,20 +149,40 @@ export class RateLimiter {
   /** What {@link consume} would answer now. Takes nothing. */
   async peek(rule: RuleReference, identity: string, options: ConsumeOptions = {}): Promise<Preview> {
     const charged = this.#parts.charges.of(rule, identity, options.cost);
-    if (!this.#parts.enabled) return { allowed: true, budgets: [] };
+    if (charged[0].isShadow || !this.#parts.limits.isOn) return { allowed: true, budgets: [] };
     return unavailableAsException(this.#parts.blocks.peek(charged));
   }
 
   /** Gives back what this decision took. @throws StoreUnavailableError when the store cannot */
-  async refund({ id, budgets, receipt }: Allowed): Promise<void> {
+  async refund(decision: Allowed): Promise<void> {
+    const { id, budgets, receipt } = decision;
+    await this.#parts.spared.giveBack(decision);
     if (budgets.length > 0) await this.#parts.store.refund({ id, charges: budgets, receipt });
   }
 
-  /** Makes the budget whole, and ends the rule's block. @throws StoreUnavailableError when the store cannot */
+  /** Makes the budget whole and ends the rule's block, also while limits are off. @throws StoreUnavailableError */
   async reset(rule: RuleReference, identity: string): Promise<void> {
     const charged = this.#parts.charges.of(rule, identity);
-    const { enabled, store, blocks } = this.#parts;
-    if (enabled) await store.reset(charged.flatMap((each) => blocks.logsOf(each)));
+    const { limits, store, blocks } = this.#parts;
+    if (limits.hasStore) await store.reset(charged.flatMap((each) => blocks.logsOf(each)));
+  }
+
+  /**
+   * The kill switch: from now on nothing is limited in this process, nor charged, until {@link enable}. Requests whose
+   * rules were decided in part are let through; calls that wait for their turn go on waiting.
+   */
+  disable(): void {
+    this.#parts.limits.turnOff();
+  }
+
+  /** Undoes {@link disable}. What was not charged meanwhile is not counted afterwards. */
+  enable(): void {
+    this.#parts.limits.turnOn();
+  }
+
+  /** Whether limits apply now: neither switched off by {@link disable}, nor by the option `enabled`. */
+  get isEnabled(): boolean {
+    return this.#parts.limits.isOn;
   }
 
   /**
@@ -190,11 +197,3 @@ export class RateLimiter {
 }
 
 const chargesOf = (charged: readonly RuleCharge[]): readonly Charge[] => charged.map(({ charge }) => charge);
-
-async function unavailableAsException<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw error instanceof StoreUnavailableError ? new RateLimitUnavailableException(error) : error;
-  }
-}

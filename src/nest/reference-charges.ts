@@ -1,8 +1,9 @@
-import { MAX_LIMIT, type Charge } from '../core/charge.ts';
+import { MAX_LIMIT } from '../core/charge.ts';
 import { show } from '../core/show.ts';
 import { parseWholeNumber } from '../core/whole-number.ts';
 import { clientAddress } from '../transports/client-address.ts';
 import { RULE_DEFAULTS } from './compile-rule.ts';
+import { isEnforcedFor } from './enforced-share.ts';
 import type { LiveRules } from './live-rules.ts';
 import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -41,8 +42,8 @@ export class ReferenceCharges {
    */
   of(reference: RuleReference, identity: string, cost?: number): readonly [RuleCharge, ...RuleCharge[]] {
     const { rule, formers } = this.#inForce(reference);
-    const others = formers.map((former) => ({ rule, charge: this.#charge(former.rule, identity, cost) }));
-    return [{ rule, charge: this.#charge(rule, identity, cost) }, ...others];
+    const charged = this.#charged(rule, identity, cost);
+    return [charged, ...formers.map((former) => ({ ...this.#charged(former.rule, identity, cost), rule }))];
   }
 
   #inForce(reference: RuleReference): RuleInForce {
@@ -51,8 +52,8 @@ export class ReferenceCharges {
     return this.#live.of(written) ?? { rule: written, formers: [] };
   }
 
-  #charge(rule: Rule, identity: string, cost: Rule['cost'] = rule.cost): Charge {
-    const { windowMs, limit, layout, warmUp, label, onStoreError, kind, writtenOn } = rule;
+  #charged(rule: Rule, identity: string, cost: Rule['cost'] = rule.cost): RuleCharge {
+    const { windowMs, limit, layout, warmUp, label, kind, writtenOn } = rule;
     if (typeof windowMs !== 'number' || typeof limit !== 'number' || typeof cost === 'function') {
       throw new TypeError(
         `${writtenOn} (${label}): window, limit and cost must be values here, not functions of a request`,
@@ -60,9 +61,23 @@ export class ReferenceCharges {
     }
     const parsed = parseWholeNumber(cost, MAX_LIMIT, 0);
     if ('fault' in parsed) throw new TypeError(`${writtenOn} (${label}): cost ${parsed.fault}, got ${show(cost)}`);
-    const key = ruleKey(rule, { kind, value: this.#identityValue(rule, identity) });
+    const whose = { kind, value: this.#identityValue(rule, identity) };
+    const isShadow = !isEnforcedFor(rule, whose);
+    const key = ruleKey(rule, whose, isShadow);
+    const onStoreError = isShadow ? 'allow' : rule.onStoreError;
     const isAlwaysTracked = kind === 'method';
-    return { key, limit, windowMs, cost: parsed.value, layout, warmUp, rule: label, onStoreError, isAlwaysTracked };
+    const charge = {
+      key,
+      limit,
+      windowMs,
+      cost: parsed.value,
+      layout,
+      warmUp,
+      rule: label,
+      onStoreError,
+      isAlwaysTracked,
+    };
+    return { rule, charge, isShadow };
   }
 
   /** What a refusal tells where there is no request that a function of it could be asked for. */

@@ -1,8 +1,13 @@
 import { isAffordable } from '../core/charge.ts';
 import { isSameWarmUp } from '../core/warm-up.ts';
 import { isSameBlock } from './block-option.ts';
+import { isEverEnforced, isEverInShadow } from './enforced-share.ts';
 import type { Rule } from './rule.ts';
 import { ruleKey } from './rule-key.ts';
+
+/** Whether both may charge the enforced log, or both the one in shadow. */
+const mayMeet = (rule: Rule, other: Rule): boolean =>
+  (isEverEnforced(rule) && isEverEnforced(other)) || (isEverInShadow(rule) && isEverInShadow(other));
 
 const named = ({ writtenOn, label }: Rule): string => `${writtenOn} (${label})`;
 
@@ -16,10 +21,11 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
     const others = standing.get(budget) ?? [];
     standing.set(budget, [...others, rule]);
     const clashes = (other: Rule): boolean =>
-      isBucket
+      mayMeet(rule, other) &&
+      (isBucket
         ? other.windowMs !== windowMs || other.kind !== kind || !isSameBlock(other.block, rule.block)
-        : other.windowMs === windowMs;
-    const climber = others.find((other) => isBucket && !isSameWarmUp(other.warmUp, warmUp));
+        : other.windowMs === windowMs);
+    const climber = others.find((other) => isBucket && mayMeet(rule, other) && !isSameWarmUp(other.warmUp, warmUp));
     if (climber) faults.push(`${named(rule)} and ${named(climber)} share the ${place}, but not the warm-up`);
     const other = others.find(clashes);
     if (!other) continue;
@@ -37,7 +43,7 @@ export function ruleConflicts(rules: Iterable<Rule>): readonly string[] {
 export function bucketConflicts(rules: readonly Rule[]): readonly string[] {
   return rules.flatMap((rule, i) =>
     rules.slice(i + 1).flatMap((other) => {
-      if (!rule.isBucket || rule.place !== other.place) return [];
+      if (!rule.isBucket || rule.place !== other.place || !mayMeet(rule, other)) return [];
       const both = `${named(rule)} and ${named(other)} share the ${rule.place} on one handler`;
       if (rule.when !== other.when) return [`${both}, but not the moment (when): it would be charged twice`];
       const costs = [rule.cost, other.cost].filter((cost) => typeof cost === 'number');

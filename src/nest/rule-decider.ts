@@ -16,6 +16,7 @@ import { RateLimitUnavailableException } from './rate-limit-unavailable.exceptio
 import type { Rule } from './rule.ts';
 import type { RuleCharge, RuleCharges } from './rule-charges.ts';
 import type { RuleLog } from './rule-log.ts';
+import type { ShadowMoment } from './shadow-moment.ts';
 import { withoutStackTrace } from './without-stack-trace.ts';
 
 /** Told to clients that were refused because the store could not answer. */
@@ -37,6 +38,8 @@ export interface Moment {
   readonly later?: Rule[];
   /** Milliseconds that the store may take for its answer. */
   readonly withinMs: number;
+  /** There if a rule is not enforced for everybody. */
+  readonly shadow?: ShadowMoment | undefined;
   /** Budgets that an earlier moment charged: headers tell of them too. */
   readonly earlier?: readonly Budget[];
 }
@@ -68,11 +71,11 @@ export class RuleDecider {
    * @throws RateLimitException for a refusal; RateLimitUnavailableException or ForbiddenException by policy
    */
   async decide(
-    { rules, later, withinMs, earlier = [] }: Moment,
+    { rules, later, withinMs, shadow, earlier = [] }: Moment,
     context: ExecutionContext,
   ): Promise<Taken | undefined> {
     try {
-      const charged = await this.#parts.charges.of(rules, context, later);
+      const charged = await this.#parts.charges.of(rules, context, later, shadow);
       if (charged.length === 0) return undefined;
       const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
       const { decision, tookMs } = await this.#parts.decisions.observe(charged, () =>

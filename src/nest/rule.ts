@@ -43,4 +43,6 @@ export interface Rule {
   /** Undefined for a `key` rule that is decided as soon as it has an identity. */
   readonly when: RateLimitMoment | undefined;
   readonly onStoreError: StoreErrorPolicy;
+  /** The share of identities that it is enforced for, 0 to 100: the others are in shadow. */
+  readonly enforcePercent: number;
 }

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { isEverEnforced, isEverInShadow } from './enforced-share.ts';
 import { APPLICATION_PLACE, type Class, type Handler } from './place.ts';
 import type { Rule } from './rule.ts';
 
@@ -12,6 +13,8 @@ export interface HandlerRules {
   readonly hasLateMoment: boolean;
   /** Whether some rule counts by outcome, and the interceptor sees it. */
   readonly hasOutcome: boolean;
+  /** There if a rule is not enforced for everybody: those that are so for nobody, by their moment. */
+  readonly shadow: { readonly early: readonly Rule[]; readonly late: readonly Rule[] } | undefined;
 }
 
 /** Where instrumentation that wraps a handler finds the original: it copies the metadata. */
@@ -44,7 +47,7 @@ export class RulesByHandler {
     this.#byPrototype.set(prototype, handlers);
     const combined = [...new Set([...(handlers.get(handler) ?? []), ...rules])];
     handlers.set(handler, combined);
-    this.#ordered.set(combined, this.#inOrder(combined));
+    this.#ordered.set(combined, byMoment(combined, this.#hasLateMoment));
     Reflect.defineMetadata(ORIGINAL, handler, handler);
   }
 
@@ -57,8 +60,8 @@ export class RulesByHandler {
   get lateHandlers(): readonly Handler[] {
     return [...this.#byPrototype.values()].flatMap((handlers) =>
       [...handlers].flatMap(([handler, rules]) => {
-        const { early, late } = this.#ordered.get(rules)!;
-        return this.#hasLateMoment && (late.length > 0 || early.some(({ when }) => !when)) ? [handler] : [];
+        const isDecidedLate = rules.some(({ when }) => when !== 'beforeGuards');
+        return this.#hasLateMoment && isDecidedLate ? [handler] : [];
       }),
     );
   }
@@ -102,17 +105,18 @@ export class RulesByHandler {
           'name it after the method, so that its rules are known',
       );
     }
-    return rules.length > 0 ? { early: rules, late: [], hasLateMoment: false, hasOutcome: false } : undefined;
+    return rules.length > 0 ? { ...byMoment(rules, false), hasOutcome: false } : undefined;
   }
+}
 
-  #inOrder(rules: readonly Rule[]): HandlerRules {
-    const ordered = [...rules].sort((a, b) => breadth(a) - breadth(b));
-    const isLate = ({ when }: Rule): boolean => this.#hasLateMoment && when === 'afterGuards';
-    return {
-      early: ordered.filter((rule) => !isLate(rule)),
-      late: ordered.filter(isLate),
-      hasLateMoment: this.#hasLateMoment,
-      hasOutcome: ordered.some(countsByOutcome),
-    };
-  }
+function byMoment(rules: readonly Rule[], hasLateMoment: boolean): HandlerRules {
+  const ordered = [...rules].sort((a, b) => breadth(a) - breadth(b));
+  const isLate = ({ when }: Rule): boolean => hasLateMoment && when === 'afterGuards';
+  const split = (some: readonly Rule[]): { early: readonly Rule[]; late: readonly Rule[] } => ({
+    early: some.filter((rule) => !isLate(rule)),
+    late: some.filter(isLate),
+  });
+  const shadow = ordered.some(isEverInShadow) ? split(ordered.filter((rule) => !isEverEnforced(rule))) : undefined;
+  const hasOutcome = ordered.some(countsByOutcome);
+  return { ...split(ordered.filter(isEverEnforced)), hasLateMoment, hasOutcome, shadow };
 }

@@ -3,7 +3,7 @@ import { isSameWarmUp } from '../core/warm-up.ts';
 import { isSameBlock } from './block-option.ts';
 import type { Rule } from './rule.ts';
 
-const PARTS = ['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout'] as const;
+const PARTS = ['kind', 'place', 'suffix', 'windowMs', 'limit', 'cost', 'layout', 'enforcePercent'] as const;
 
 /** The rule of this name, or one of those that do not differ. @throws TypeError where there is none, or several */
 export function soleRule(name: string, named: readonly Rule[]): Rule {

@@ -7,7 +7,18 @@ import { ruleConflicts } from './rule-conflicts.ts';
 /** What a rule that is given to {@link RateLimiter} may say: the rest is about requests. */
 export type StandaloneRule = Pick<
   RateLimitOptions,
-  'window' | 'limit' | 'exact' | 'warmUp' | 'type' | 'cost' | 'name' | 'bucket' | 'block' | 'onStoreError'
+  | 'window'
+  | 'limit'
+  | 'exact'
+  | 'warmUp'
+  | 'type'
+  | 'cost'
+  | 'name'
+  | 'bucket'
+  | 'block'
+  | 'onStoreError'
+  | 'mode'
+  | 'enforcePercent'
 >;
 const STANDALONE_OPTIONS: readonly string[] = [
   'window',
@@ -20,6 +31,8 @@ const STANDALONE_OPTIONS: readonly string[] = [
   'bucket',
   'block',
   'onStoreError',
+  'mode',
+  'enforcePercent',
 ];
 
 /** The rules that are written on controllers and in the module. */

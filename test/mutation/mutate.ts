@@ -15,6 +15,7 @@ import { NEST_MUTATIONS } from './nest-mutations.ts';
 import { OUTCOME_MUTATIONS } from './outcome-mutations.ts';
 import { PENALTY_MUTATIONS } from './penalty-mutations.ts';
 import { REDIS_MUTATIONS } from './redis-mutations.ts';
+import { SHADOW_MUTATIONS } from './shadow-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 import { WAITING_MUTATIONS } from './waiting-mutations.ts';
 import { WATCHING_MUTATIONS } from './watching-mutations.ts';
@@ -69,6 +70,7 @@ copyRepository();
 const wanted = process.argv[2] ?? '';
 const ALL = [
   ...STORE_MUTATIONS,
+  ...SHADOW_MUTATIONS,
   ...WATCHING_MUTATIONS,
   ...METRICS_MUTATIONS,
   ...WAITING_MUTATIONS,

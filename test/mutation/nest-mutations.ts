@@ -40,8 +40,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a key rule with an identity does not wait',
     file: 'src/nest/rule-charges.ts',
-    find: 'if (identity) return { rule,',
-    replace: 'if (identity && !mayWait) return { rule,',
+    find: '      if (identity) {\n',
+    replace: '      if (identity && !mayWait) {\n',
     tests: 'test/e2e/key-moments',
   },
   {
@@ -89,8 +89,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a key rule may need the late guard',
     file: 'src/nest/rules-by-handler.ts',
-    find: ' || early.some(({ when }) => !when)',
-    replace: '',
+    find: "when !== 'beforeGuards'",
+    replace: "when === 'afterGuards'",
     tests: 'test/e2e/key-moments',
   },
   {
@@ -453,15 +453,15 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'anonymous requests can be refused',
     file: 'src/nest/rule-charges.ts',
-    find: "if (this.#anonymous === 'deny')",
-    replace: 'if (this.#anonymous !== this.#anonymous)',
+    find: "if (isEnforced && this.#anonymous === 'deny')",
+    replace: 'if (isEnforced && this.#anonymous !== this.#anonymous)',
     tests: 'test/nest/identity',
   },
   {
     takesAway: 'a function that fails follows the policy of its rule',
     file: 'src/nest/rule-charges.ts',
-    find: "const isRefused = rule.onStoreError === 'deny' || ",
-    replace: 'const isRefused = ',
+    find: "isEnforced && (rule.onStoreError === 'deny' || ",
+    replace: 'isEnforced && (',
     tests: 'test/e2e/rule-functions',
   },
   {
@@ -565,8 +565,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a cost that is always refused is told',
     file: 'src/nest/rule-charges.ts',
-    find: 'if (!isAffordable(charge)) this',
-    replace: 'if (charge === undefined) this',
+    find: 'if (!isAffordable(charge)) {',
+    replace: 'if (charge === undefined) {',
     tests: 'test/e2e/rule-functions',
   },
   {
@@ -600,8 +600,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the limiter service takes the cost that it is given',
     file: 'src/nest/reference-charges.ts',
-    find: 'return [{ rule, charge: this.#charge(rule, identity, cost) }',
-    replace: 'return [{ rule, charge: this.#charge(rule, identity) }',
+    find: 'const charged = this.#charged(rule, identity, cost);',
+    replace: 'const charged = this.#charged(rule, identity);',
     tests: 'test/nest/rate-limiter',
   },
   {
@@ -894,7 +894,7 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'method and user rules wait for the guards',
     file: 'src/nest/rules-by-handler.ts',
-    find: "const isLate = ({ when }: Rule): boolean => this.#hasLateMoment && when === 'afterGuards';",
+    find: "const isLate = ({ when }: Rule): boolean => hasLateMoment && when === 'afterGuards';",
     replace: 'const isLate = (_: Rule): boolean => false;',
     tests: 'test/e2e/moments',
   },

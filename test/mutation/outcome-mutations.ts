@@ -138,7 +138,7 @@ export const OUTCOME_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'requests are followed only where a rule counts by outcome',
     file: 'src/nest/outcome-refunds.ts',
-    find: "if (!taken.charged.some(({ rule }) => rule.count !== 'all')) return undefined;",
+    find: "if (isAll && !taken?.charged.some(({ rule }) => rule.count !== 'all')) return undefined;",
     replace: '',
     tests: 'test/nest/outcome-refunds',
   },

@@ -183,7 +183,7 @@ export const PENALTY_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'blocks are told apart in the stream of decisions',
     file: 'src/nest/decision-event.ts',
-    find: "budget?.isBlock ? 'blocked' : outcome",
+    find: "budget?.isBlock && !isShadow ? 'blocked' : outcome",
     replace: 'outcome',
     tests: 'test/e2e/blocks',
   },

@@ -47,7 +47,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'only admitted calls are near a limit',
     file: 'src/nest/decision-event.ts',
-    find: "isNearLimit: outcome.endsWith('allowed') && ",
+    find: "isNearLimit: verdict === 'allowed' && ",
     replace: 'isNearLimit: ',
     tests: 'test/nest/decisions',
   },

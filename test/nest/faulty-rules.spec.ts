@@ -91,6 +91,17 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['when', 'BEFORE_GUARDS'],
   ['onStoreError', 'open'],
   ['onStoreError', null],
+  ['mode', 'off'],
+  ['mode', true],
+  ['mode', null],
+  ['enforcePercent', -1],
+  ['enforcePercent', 100.1],
+  ['enforcePercent', NaN],
+  ['enforcePercent', '10%'],
+  ['enforcePercent', ''],
+  ['enforcePercent', '1e1'],
+  ['enforcePercent', true],
+  ['enforcePercent', null],
   ['ttl', 60],
   ['Limit', 5],
 ];
@@ -114,6 +125,21 @@ describe('a rule that cannot work', () => {
     ['an empty list', []],
   ])('fails the start: %s in place of an object', async (_, rule) => {
     expect(await startMessageOfRules([rule])).toContain('VoucherController.seckill: ');
+  });
+
+  it.each([
+    ['a share of a METHOD rule', { enforcePercent: 5 }, 'enforcePercent is a share of identities, .* METHOD .*got 5'],
+    ['a share in shadow', { enforcePercent: 5, type: 'IP', mode: 'shadow' }, 'enforcePercent excludes mode .*got 5'],
+  ])('fails the start: %s', async (_, rule, message) => {
+    expect(await startMessageOfRules([rule])).toMatch(new RegExp(`VoucherController\\.seckill: ${message}`));
+  });
+
+  it.each([
+    { enforcePercent: 5, type: 'IP' },
+    { enforcePercent: '0.5', key: () => 'x' },
+    { enforcePercent: 0, type: 'USER' },
+  ])('is none: a share of identities, %j', async (rule) => {
+    expect(await startMessageOfRules([rule], { defaults: { mode: 'shadow' } })).toBe('');
   });
 
   it('fails the start: type beside key', async () => {

@@ -19,6 +19,8 @@ describe('rules', () => {
     ['whose windows are found by different functions', { windowMs: dynamic }, { windowMs: () => 1_000 }],
     ['of one bucket that agree', { ...bucket, limit: 1 }, { ...bucket, limit: 2 }],
     ['of different buckets', bucket, { ...bucket, place: 'bucket other', windowMs: 1_000 }],
+    ['of which one is in shadow', {}, { enforcePercent: 0 }],
+    ['of one bucket of which one is in shadow', bucket, { ...bucket, enforcePercent: 0, windowMs: 1 }],
     ['of which one has a bucket', { place: 'bucket shared' }, bucket],
   ])('%s do not conflict', (_, one, other) => {
     expect(conflictsOf(one, other)).toEqual([]);
@@ -26,6 +28,9 @@ describe('rules', () => {
 
   it.each<[string, Partial<Rule>, Partial<Rule>]>([
     ['of one place, kind and window', {}, { limit: 5 }],
+    ['that are both in shadow', { enforcePercent: 0 }, { enforcePercent: 0 }],
+    ['of which one is in shadow for some', { enforcePercent: 0 }, { enforcePercent: 50 }],
+    ['of which one is enforced for some', {}, { enforcePercent: 50 }],
     ['of one name besides', { suffix: 'a' }, { suffix: 'a' }],
     ['whose windows are found by one function', { windowMs: dynamic }, { windowMs: dynamic }],
   ])('%s conflict', (_, one, other) => {

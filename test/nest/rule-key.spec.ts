@@ -31,6 +31,14 @@ describe('the key of a budget', () => {
     expect(ruleKey(ruleOf(rule), identity)).toMatch(/[^\w]door$/);
   });
 
+  it('in shadow ends so that no enforced rule has the same', () => {
+    const [unnamed, named] = [ruleOf({ place: 'POST /login' }), ruleOf({ place: 'POST /login', suffix: 'door' })];
+    expect(ruleKey(unnamed, address, true)).toBe('{ip:203.0.113.7}:POST /login#~shadow');
+    expect(ruleKey(named, address, true)).toBe('{ip:203.0.113.7}:POST /login#door~shadow');
+    const hostile = ruleOf({ place: 'POST /login#~shadow' });
+    expect(ruleKey(hostile, address)).not.toBe(ruleKey(unnamed, address, true));
+  });
+
   it('has nothing of the limit, so that a changed limit keeps its history', () => {
     expect(ruleKey(ruleOf({ limit: 5, label: '5-per-10s' }), address)).toBe(ruleKey(ruleOf({ limit: 6 }), address));
   });

@@ -23,5 +23,6 @@ export const ruleOf = (parts: Partial<Rule> = {}): Rule => ({
   message: 'Too many requests.',
   when: 'afterGuards',
   onStoreError: 'allow',
+  enforcePercent: 100,
   ...parts,
 });
