@@ -214,6 +214,26 @@ describe.each(PLATFORMS)('a rule in shadow on %s', (platform) => {
     expect(told().filter((line) => line.endsWith('refused'))).toHaveLength(4);
   });
 
+  it('holds up no other one, however long its functions take', async () => {
+    const limit = () => new Promise<number>(() => undefined);
+    const { statuses, told } = await start([
+      { name: 'stuck', limit, type: 'IP', mode: 'shadow' },
+      { name: 'fine', limit: 1, type: 'IP', mode: 'shadow' },
+    ]);
+    await statuses(2, '/page');
+
+    expect(told()).toEqual(['fine shadow-allowed', 'fine shadow-refused']);
+  });
+
+  it('follows a change of the rule while running, and judges both windows until the longer has passed', async () => {
+    const { statuses, toldOf, limiter } = await start([{ name: 'live', limit: 3, type: 'IP', mode: 'shadow' }]);
+    await statuses(2, '/page');
+    await limiter.rules.override('live', { window: '2m', limit: 1 });
+    expect(await statuses(2, '/page')).toEqual([200, 200]);
+
+    expect(toldOf('live')).toEqual(['shadow-allowed', 'shadow-allowed', 'shadow-allowed', 'shadow-refused']);
+  });
+
   it.each<[string, RateLimitOptions, RateLimitModuleOptions]>([
     ['its limit fails', { limit: fails }, {}],
     ['its window rejects', { window: async () => fails() }, {}],
@@ -234,16 +254,17 @@ describe.each(PLATFORMS)('a rule in shadow on %s', (platform) => {
     expect(logger.errors.length).toBeLessThan(2);
   });
 
-  it.each(['timeout', 'wrong-type', new Error('a bug')] as const)(
-    'harms no request when the store fails (%s), though its policy denies',
-    async (failure) => {
-      const store = new FailingStore();
-      store.failure = failure;
-      const { statuses } = await start([{ onStoreError: 'deny', limit: 1, mode: 'shadow' }], { store });
+  it.each([
+    ['by a timeout', 'timeout'],
+    ['for this key', 'wrong-type'],
+    ['by a bug', new Error('a bug')],
+  ] as const)('harms no request when the store fails %s, though its policy denies', async (_, failure) => {
+    const store = new FailingStore();
+    store.failure = failure;
+    const { statuses } = await start([{ onStoreError: 'deny', limit: 1, mode: 'shadow' }], { store });
 
-      expect(await statuses(3, '/page')).toEqual([200, 200, 200]);
-    },
-  );
+    expect(await statuses(3, '/page')).toEqual([200, 200, 200]);
+  });
 
   it('is asked once for what enforced rules have asked for', async () => {
     let asked = 0;
