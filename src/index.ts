@@ -31,6 +31,8 @@ export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
 export type { Outcome, OutcomeCount } from './nest/outcome.ts';
 export { RateLimit } from './nest/rate-limit.decorator.ts';
+export { LimitCalls } from './nest/limit-calls.decorator.ts';
+export type { LimitCallsOptions } from './nest/limit-calls-options.ts';
 export { RateLimitExceptionFilter } from './nest/rate-limit-exception.filter.ts';
 export { RateLimitException, type RateLimitExceptionBody } from './nest/rate-limit.exception.ts';
 export { RateLimitGuard } from './nest/rate-limit.guard.ts';

@@ -108,7 +108,7 @@ export function classChain(type: Class): readonly Class[] {
 }
 
 /** The prototypes that the class's instances inherit from, the outermost base first. */
-function prototypeChain(type: Class): readonly object[] {
+export function prototypeChain(type: { readonly prototype: unknown }): readonly object[] {
   const chain: object[] = [];
   let prototype = type.prototype as object | null;
   while (prototype && prototype !== Object.prototype) {

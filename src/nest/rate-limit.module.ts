@@ -22,7 +22,7 @@ import { RateLimitUnavailableException } from './rate-limit-unavailable.exceptio
 import { RateLimiter } from './rate-limiter.ts';
 import { RequestLimiter } from './request-limiter.ts';
 import { RuleBook } from './rule-book.ts';
-import { MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
+import { CALL_LIMITER, MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT } from './tokens.ts';
 
 const { ConfigurableModuleClass, ASYNC_OPTIONS_TYPE } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: MODULE_OPTIONS,
@@ -48,6 +48,7 @@ export class RateLimitModule
   readonly #binding: GuardBinding;
   readonly #waiting: WaitingCalls;
   readonly #outcomes: OutcomeRefunds;
+  readonly #rules: RuleBook;
 
   constructor(
     @Optional() @Inject(RATE_LIMIT_STORE) store: RateLimitStore | undefined,
@@ -55,9 +56,10 @@ export class RateLimitModule
     @Optional() @Inject(GuardBinding) binding: GuardBinding | undefined,
     @Optional() @Inject(WaitingCalls) waiting: WaitingCalls | undefined,
     @Optional() @Inject(OutcomeRefunds) outcomes: OutcomeRefunds | undefined,
+    @Optional() @Inject(RuleBook) rules: RuleBook | undefined,
   ) {
     super();
-    if (!store || !transport || !binding || !waiting || !outcomes) {
+    if (!store || !transport || !binding || !waiting || !outcomes || !rules) {
       throw new Error(
         'RateLimitModule must be imported as RateLimitModule.forRoot(…) or forRootAsync(…), not as the bare class',
       );
@@ -67,6 +69,7 @@ export class RateLimitModule
     this.#binding = binding;
     this.#waiting = waiting;
     this.#outcomes = outcomes;
+    this.#rules = rules;
   }
 
   /**
@@ -88,8 +91,9 @@ export class RateLimitModule
     this.#binding.bindInstances();
   }
 
-  /** Begins to listen to what the transport tells. */
+  /** Looks at the instances that there are by now, and begins to listen to what the transport tells. */
   onModuleInit(): void {
+    this.#rules.calls.assertInstancesLimited();
     this.#transport.start();
   }
 
@@ -112,5 +116,5 @@ const asGlobalModule = (definition: DynamicModule): DynamicModule => ({
   imports: [...(definition.imports ?? []), DiscoveryModule],
   providers: [...(definition.providers ?? []), ...rateLimitProviders(RateLimitModule)],
   // The guard is built anew in each module that places it, so what it needs has to be there. Metrics need the rule book.
-  exports: [RateLimiter, RateLimitGuard, RequestLimiter, RATE_LIMIT_STORE, RuleBook],
+  exports: [RateLimiter, CALL_LIMITER, RateLimitGuard, RequestLimiter, RATE_LIMIT_STORE, RuleBook],
 });

@@ -24,7 +24,7 @@ import { RootModuleCheck } from './root-module-check.ts';
 import { RuleBook } from './rule-book.ts';
 import { RuleCharges } from './rule-charges.ts';
 import { RuleDecider } from './rule-decider.ts';
-import { RATE_LIMITER_PROVIDER } from './rate-limiter.provider.ts';
+import { LIMITER_PROVIDERS } from './rate-limiter.provider.ts';
 import { RenewingStore } from './renewed-charges.ts';
 import { LIVE_RULES_PROVIDERS } from './live-rules.providers.ts';
 import { LiveRules } from './live-rules.ts';
@@ -182,5 +182,5 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
     inject: [RATE_LIMIT_STORE],
     useFactory: (store: RateLimitStore) => new WaitingCalls({ store: new RenewingStore(store), nextId: callIds() }),
   },
-  RATE_LIMITER_PROVIDER,
+  ...LIMITER_PROVIDERS,
 ];

@@ -4,6 +4,7 @@ import type { RateLimitStore } from '../core/rate-limit-store.ts';
 import type { SupervisedStore } from '../core/store-health.ts';
 import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { Blocks } from './blocks.ts';
+import { CallLimiter } from './call-limiter.ts';
 import { DecisionStream } from './decision-stream.ts';
 import { LimitSwitch } from './limit-switch.ts';
 import { LiveRules } from './live-rules.ts';
@@ -16,12 +17,26 @@ import { RuleOverrideIntake } from './rule-override-intake.ts';
 import { ShadowJudge } from './shadow-judge.ts';
 import { SparedCalls } from './spared-calls.ts';
 import { StoreEventStream } from './store-event-stream.ts';
-import { MODULE_OPTIONS, RATE_LIMIT_STORE } from './tokens.ts';
+import { CALL_LIMITER, MODULE_OPTIONS, RATE_LIMIT_STORE } from './tokens.ts';
 
-export const RATE_LIMITER_PROVIDER: Provider = {
+const REFERENCE_CHARGES: Provider = {
+  provide: ReferenceCharges,
+  inject: [MODULE_OPTIONS, RuleBook, LiveRules],
+  useFactory: (options: RateLimitModuleOptions, rules: RuleBook, live: LiveRules) =>
+    new ReferenceCharges(rules, live, identitySettings(options).ipv6Prefix),
+};
+
+const CALL_LIMITER_PROVIDER: Provider = {
+  provide: CALL_LIMITER,
+  inject: [RateLimiter, ReferenceCharges, RuleBook],
+  useFactory: (limiter: RateLimiter, charges: ReferenceCharges, { calls }: RuleBook) =>
+    new CallLimiter({ limiter, charges, calls }),
+};
+
+const RATE_LIMITER_PROVIDER: Provider = {
   provide: RateLimiter,
   inject: [
-    MODULE_OPTIONS,
+    ReferenceCharges,
     RATE_LIMIT_STORE,
     RuleBook,
     StoreEventStream,
@@ -34,7 +49,7 @@ export const RATE_LIMITER_PROVIDER: Provider = {
     LimitSwitch,
   ],
   useFactory: (
-    options: RateLimitModuleOptions,
+    charges: ReferenceCharges,
     store: RateLimitStore | SupervisedStore,
     rules: RuleBook,
     events: StoreEventStream,
@@ -46,10 +61,12 @@ export const RATE_LIMITER_PROVIDER: Provider = {
     judge: ShadowJudge,
     limits: LimitSwitch,
   ) => {
-    const charges = new ReferenceCharges(rules, live, identitySettings(options).ipv6Prefix);
     const control = new RateLimitRules({ book: rules, live, intake: overrides });
     const spared = new SparedCalls({ judge, limits });
     const calls = { blocks, charges, waiting, spared, limits, nextId: callIds() };
     return new RateLimiter({ store, events, decisions, control, ...calls });
   },
 };
+
+/** What limits calls that come with no request: the service, and `@LimitCalls`. */
+export const LIMITER_PROVIDERS: readonly Provider[] = [REFERENCE_CHARGES, RATE_LIMITER_PROVIDER, CALL_LIMITER_PROVIDER];

@@ -46,9 +46,13 @@ export class ReferenceCharges {
     return [charged, ...formers.map((former) => ({ ...this.#charged(former.rule, identity, cost), rule }))];
   }
 
+  #written(reference: RuleReference): Rule {
+    if (typeof reference === 'string') return soleRule(reference, this.#rules.named(reference));
+    return this.#rules.calls.holds(reference) ? reference : this.#given(reference);
+  }
+
   #inForce(reference: RuleReference): RuleInForce {
-    const written =
-      typeof reference === 'string' ? soleRule(reference, this.#rules.named(reference)) : this.#given(reference);
+    const written = this.#written(reference);
     return this.#live.of(written) ?? { rule: written, formers: [] };
   }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/commo
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import type { OverrideValues } from '../core/rule-override-store.ts';
+import { CallRules } from './call-rules.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
 import { RulesByHandler, type HandlerRules } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
@@ -38,6 +39,8 @@ export class RuleBook {
   readonly #discovery: DiscoveryService;
   readonly #byHandler: RulesByHandler;
   readonly #http: readonly HttpHandler[];
+  /** What stands on methods of providers. */
+  readonly calls: CallRules;
 
   constructor(
     @Inject(MODULE_OPTIONS) options: RateLimitModuleOptions,
@@ -54,7 +57,10 @@ export class RuleBook {
     const { http, others, faults } = discoverHandlers(discovery, scanner);
     this.#http = http;
     this.#note(faults);
+    this.calls = new CallRules(discovery, this.#written, ruleDefaults(options));
     this.#readRules();
+    this.#note(this.calls.faults);
+    for (const rule of this.calls.rules) this.#applied.add(rule);
     this.#note(ruleConflicts(this.#applied));
     this.#throwFaultsUnless(this.#faults.size === 0);
     if (others.length > 0 && (options.rules?.length ?? 0) > 0) {
