@@ -29,11 +29,6 @@ export class ReferenceCharges {
     this.#ipv6Prefix = ipv6Prefix;
   }
 
-  /** Whether some rule is, or is becoming, other than it is written. */
-  get mayChange(): boolean {
-    return this.#live.size > 0;
-  }
-
   /**
    * What the rule in force takes from the budget of this identity, and then, while its window changes, the rules whose
    * place it took.

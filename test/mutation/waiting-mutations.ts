@@ -266,4 +266,11 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
     replace: 'charge.cost',
     tests: 'test/nest/rate-limiter-acquire test/nest/consume-up-to',
   },
+  {
+    takesAway: 'what waits is asked for by the limit in force',
+    file: 'src/nest/rate-limiter.ts',
+    find: 'renewWhenAsked(charge, () => chargesOf(charges.of(rule, identity, options.cost)));',
+    replace: '',
+    tests: 'test/nest/rate-limiter-acquire',
+  },
 ];

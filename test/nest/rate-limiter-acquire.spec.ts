@@ -24,6 +24,10 @@ class WaitingController {
   @Get('sale')
   sale() {}
 
+  @RateLimit({ name: 'turns', window: '300ms', limit: 1 })
+  @Get('turns')
+  turns() {}
+
   @Get('waits')
   async waits() {
     await this.limiter.schedule({ name: 'slow', window: '1h', limit: 1 }, 'all', () => undefined);
@@ -37,7 +41,7 @@ describe.each(['in process', 'in Redis'])('the limiter service lets calls wait, 
   const start = useApps();
 
   const startLimiter = async (): Promise<RateLimiter> => {
-    const inRedis = { redis: redis.url, keyPrefix: redis.keyPrefix, decisionTimeout: '30s' };
+    const inRedis = { redis: redis.url, keyPrefix: redis.keyPrefix, decisionTimeout: '30s', liveRules: true };
     const options = where === 'in Redis' ? inRedis : { store: new MemoryStore() };
     const { app } = await start('express', { controllers, options });
     return app.get(RateLimiter);
@@ -56,6 +60,24 @@ describe.each(['in process', 'in Redis'])('the limiter service lets calls wait, 
 
     expect(order).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(performance.now() - begunAt).toBeGreaterThanOrEqual(600);
+  });
+
+  it('by the limit in force when it is their turn, though they came while it was larger', async () => {
+    const limiter = await startLimiter();
+    await limiter.rules.override('turns', { limit: 3 });
+    await limiter.consume('turns', '', { cost: 3 });
+    const admittedAt: number[] = [];
+    const waiting = ['a', 'b', 'c'].map(async () => {
+      await limiter.acquire('turns', '');
+      admittedAt.push(performance.now());
+    });
+    await limiter.rules.clear('turns');
+    await Promise.all(waiting);
+
+    const [first, second, third] = admittedAt;
+    // Timers of the process may be off by a millisecond.
+    expect(second! - first!).toBeGreaterThan(290);
+    expect(third! - second!).toBeGreaterThan(290);
   });
 
   it('but not those that would wait too long, nor those that are aborted', async () => {
