@@ -27,6 +27,7 @@ export { createRateLimitStore, type RateLimitStoreOptions } from './create-rate-
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { DecisionEvent, DecisionOutcome } from './nest/decision-event.ts';
 export type { HeaderFormat } from './nest/header-format.ts';
+export type { ClientList, ClientListFunction, ClientListOptions } from './nest/client-list.ts';
 export type { AnonymousPolicy } from './nest/identity.ts';
 export type { RateLimitModuleOptions, RateLimitOptionsFactory } from './nest/module-options.ts';
 export type { Outcome, OutcomeCount } from './nest/outcome.ts';

@@ -46,6 +46,19 @@ export class Identifier {
     return kind === 'user' && this.#settings.user !== undefined;
   }
 
+  /** The client's address, in the spelling of whoever reports it. @throws MissingAddressError */
+  reportedAddress(context: ExecutionContext): string {
+    const { ip } = this.#settings;
+    const address = ip ? this.#ask(ip, context) : this.#transport.addressOf(context);
+    if (typeof address === 'string' && address !== '') return address;
+    throw new MissingAddressError(`the request has no client address, got ${show(address)}`);
+  }
+
+  /** The user, as USER rules know him; undefined when there is none, or not yet. */
+  async user(context: ExecutionContext, answers: Answers): Promise<string | undefined> {
+    return asUserId(await this.#user(context, answers));
+  }
+
   /**
    * Undefined when the request has no such identity, or not yet. What is found but is no identity, such as the list
    * that a client sent in place of a text, is none either.
@@ -68,12 +81,7 @@ export class Identifier {
   }
 
   #address(context: ExecutionContext): string {
-    const { ip, ipv6Prefix } = this.#settings;
-    const address = ip ? this.#ask(ip, context) : this.#transport.addressOf(context);
-    if (typeof address !== 'string' || address === '') {
-      throw new MissingAddressError(`the request has no client address, got ${show(address)}`);
-    }
-    return clientAddress(address, ipv6Prefix);
+    return clientAddress(this.reportedAddress(context), this.#settings.ipv6Prefix);
   }
 
   #ask(ip: NonNullable<IdentitySettings['ip']>, context: ExecutionContext): unknown {

@@ -5,12 +5,13 @@ import { show } from '../core/show.ts';
 import { storeOptionFaults, type RateLimitStoreOptions } from '../create-rate-limit-store.ts';
 import { compileRule, withoutUndefined } from './compile-rule.ts';
 import { HEADER_FORMATS, type HeaderFormat } from './header-format.ts';
+import { clientListFaults, type ClientListOptions } from './client-list.ts';
 import type { AnonymousPolicy, IdentitySettings } from './identity.ts';
 import type { KeyFunction, RateLimitOptions } from './rate-limit-options.ts';
 import type { RuleOverrides } from './rule-override.ts';
 
 /** Options of `RateLimitModule.forRoot`. */
-export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onStoreEvent'> {
+export interface RateLimitModuleOptions extends Omit<RateLimitStoreOptions, 'onStoreEvent'>, ClientListOptions {
   /** Defaults of every rule. */
   readonly defaults?: Pick<
     RateLimitOptions,
@@ -81,6 +82,8 @@ const KNOWN_OPTIONS: Record<keyof RateLimitModuleOptions, true> = {
   defaults: true,
   rules: true,
   identity: true,
+  allow: true,
+  deny: true,
   headers: true,
   partitionKey: true,
   problemDetails: true,
@@ -148,6 +151,7 @@ export function moduleOptionFaults(options: RateLimitModuleOptions): readonly st
     wrong('identity.ipv6Prefix', ipv6Prefix, 'must be a whole number of bits from 32 to 128');
   }
   oneOf('identity.anonymous', anonymous, ['ip', 'deny', 'skip']);
+  for (const list of ['allow', 'deny'] as const) faults.push(...clientListFaults(list, options[list]));
   const headers = Array.isArray(options.headers) ? (options.headers as readonly unknown[]) : [options.headers];
   for (const format of headers) oneOf('headers', format, HEADER_FORMATS);
   if (headers.length > 1 && headers.includes('none')) wrong('headers', headers, 'must not mix none with others');

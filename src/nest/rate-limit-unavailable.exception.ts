@@ -1,5 +1,8 @@
 import { HttpException, HttpStatus } from '@nestjs/common';
 
+/** When clients that nobody could decide about are told to come back, milliseconds. */
+export const UNAVAILABLE_RETRY_MS = 1_000;
+
 /** A limit could not be judged, and the rule's policy for that is `'deny'`: status 503, never 429. */
 export class RateLimitUnavailableException extends HttpException {
   /**

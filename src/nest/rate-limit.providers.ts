@@ -10,6 +10,7 @@ import { HttpTransport } from '../transports/http-transport.ts';
 import type { Transport } from '../transports/transport.ts';
 import { WaitingCalls } from '../waiting/waiting-calls.ts';
 import { Blocks } from './blocks.ts';
+import { clientLists } from './client-lists.ts';
 import { hashedIdentity, plainIdentity } from './decision-event.ts';
 import { DecisionStream } from './decision-stream.ts';
 import { GuardBinding } from './guard-binding.ts';
@@ -152,13 +153,9 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       limits: LimitSwitch,
     ) => {
       const settings = identitySettings(options);
-      const charges = new RuleCharges(
-        new Identifier(settings, transport),
-        settings.anonymous,
-        log,
-        new RuleWatch(warnings),
-        live,
-      );
+      const identifier = new Identifier(settings, transport);
+      const lists = clientLists(options, identifier, transport);
+      const charges = new RuleCharges(identifier, settings.anonymous, log, new RuleWatch(warnings), live);
       const headers = headerWriter(options.headers ?? 'legacy', options.partitionKey ?? false);
       const hasProblemDetails = options.problemDetails ?? false;
       const decider = new RuleDecider({
@@ -174,7 +171,7 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
       });
       const deadlineMs = deadlineOf(options);
       const shadows = (context: ExecutionContext): ShadowRequest => new ShadowRequest({ judge, charges }, context);
-      return new RequestLimiter({ transport, rules, decider, outcomes, shadows, limits, deadlineMs });
+      return new RequestLimiter({ transport, rules, lists, decider, outcomes, shadows, limits, deadlineMs });
     },
   },
   {

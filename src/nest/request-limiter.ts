@@ -1,5 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Transport } from '../transports/transport.ts';
+import { Answers } from './answers.ts';
+import type { ClientLists } from './client-lists.ts';
 import type { HandlerRules } from './rules-by-handler.ts';
 import { afterAllGuards, beginInvocation } from './late-guard.ts';
 import type { AwaitedOutcome, OutcomeRefunds } from './outcome-refunds.ts';
@@ -12,6 +14,8 @@ import type { ShadowRequest } from './shadow-request.ts';
 interface Parts {
   readonly transport: Transport;
   readonly rules: RuleBook;
+  /** Undefined where they name nobody. */
+  readonly lists: ClientLists | undefined;
   readonly decider: RuleDecider;
   readonly outcomes: OutcomeRefunds;
   readonly shadows: (context: ExecutionContext) => ShadowRequest;
@@ -31,6 +35,8 @@ interface Earlier {
   readonly inShadow: { readonly request: ShadowRequest; readonly late: readonly Rule[] } | undefined;
 }
 
+const AFTER_GUARDS = { isFirst: false, isLast: true };
+
 /** Leads a request through the moments at which its rules are decided. */
 export class RequestLimiter {
   readonly #parts: Parts;
@@ -44,20 +50,34 @@ export class RequestLimiter {
     if (!this.#parts.transport.carries(context)) return true;
     const rules = this.#parts.rules.rulesFor(context);
     if (!rules || !beginInvocation(context) || !this.#parts.limits.isOn) return true;
-    return this.#decideEarly(rules, context);
+    const { lists } = this.#parts;
+    return lists ? this.#admitUnlisted(lists, rules, context) : this.#decideEarly(rules, context);
   }
 
-  async #decideEarly(handlerRules: HandlerRules, context: ExecutionContext): Promise<true> {
+  /** Those who are allowed are judged by no rule, but may be denied when their user is known. */
+  async #admitUnlisted(lists: ClientLists, rules: HandlerRules, context: ExecutionContext): Promise<true> {
+    const answers = new Answers(context);
+    const moment = { isFirst: true, isLast: !rules.hasLateMoment };
+    if (!(await lists.allows(context, answers, moment))) return this.#decideEarly(rules, context, answers);
+    if (rules.hasLateMoment && lists.deniesLate) {
+      afterAllGuards(context, () => lists.refuseDenied(context, new Answers(context), AFTER_GUARDS));
+    }
+    return true;
+  }
+
+  /** @param answers what functions said at this moment, if some were asked before */
+  async #decideEarly(handlerRules: HandlerRules, context: ExecutionContext, answers?: Answers): Promise<true> {
     const { early, late, hasLateMoment, hasOutcome, shadow } = handlerRules;
-    const { decider, outcomes, shadows, deadlineMs } = this.#parts;
+    const { decider, outcomes, shadows, lists, deadlineMs } = this.#parts;
     const waiting = [...late];
     const inShadow = shadow && { request: shadows(context), late: shadow.late };
-    const moment = inShadow?.request.moment();
+    const moment = inShadow?.request.moment(answers);
+    const known = moment ?? (answers && { answers });
     const later = hasLateMoment ? waiting : undefined;
-    const taken = await decider.decide({ rules: early, later, withinMs: deadlineMs, shadow: moment }, context);
+    const taken = await decider.decide({ rules: early, later, withinMs: deadlineMs, known }, context);
     const awaited = hasOutcome && (taken ?? inShadow) ? outcomes.follow(context, taken, !inShadow) : undefined;
     inShadow?.request.judge(shadow!.early, moment!, { hasLater: hasLateMoment, awaited });
-    if (waiting.length > 0 || (inShadow && hasLateMoment)) {
+    if (waiting.length > 0 || (hasLateMoment && (inShadow ?? lists?.judgesLate))) {
       const withinMs = deadlineMs - (taken?.tookMs ?? 0);
       const earlier = { withinMs, taken, awaited, hasOutcome, inShadow };
       afterAllGuards(context, () => this.#decideLate(waiting, context, earlier));
@@ -65,28 +85,57 @@ export class RequestLimiter {
     return true;
   }
 
-  /** What was taken early is given back when this moment does not admit the request. */
-  async #decideLate(
-    rules: readonly Rule[],
-    context: ExecutionContext,
-    { withinMs, taken, awaited, hasOutcome, inShadow }: Earlier,
-  ): Promise<void> {
-    const { decider, outcomes, limits } = this.#parts;
+  /** What was taken early is given back when this moment does not admit the request, or no rule is to judge it. */
+  async #decideLate(rules: readonly Rule[], context: ExecutionContext, earlier: Earlier): Promise<void> {
+    const { decider, outcomes, limits, lists } = this.#parts;
+    const { withinMs, taken, awaited, hasOutcome, inShadow } = earlier;
     if (limits.isSwitchedOff) return;
-    const shadow = inShadow?.request.moment();
+    const answers = lists?.judgesLate ? new Answers(context) : undefined;
+    if (answers && (await this.#isAllowedLate(lists!, context, answers, earlier))) return;
+    const shadow = inShadow?.request.moment(answers);
+    const known = shadow ?? (answers && { answers });
     let late: Taken | undefined;
     try {
-      const earlier = taken?.decision.budgets;
-      if (rules.length > 0) late = await decider.decide({ rules, withinMs, earlier, shadow }, context);
+      const moment = { rules, withinMs, earlier: taken?.decision.budgets, known };
+      if (rules.length > 0) late = await decider.decide(moment, context);
     } catch (error) {
-      awaited?.drop();
-      if (taken) decider.giveBack(taken);
-      inShadow?.request.giveBack();
+      this.#giveBack(earlier);
       throw error;
     }
     inShadow?.request.judge(inShadow.late, shadow!, { hasLater: false, awaited });
     if (!hasOutcome || !late) return;
     if (awaited) awaited.add(late);
     else outcomes.follow(context, late);
+  }
+
+  /**
+   * Leaves no trace of what was decided early where the lists name the client.
+   *
+   * @throws ForbiddenException when it is denied
+   */
+  async #isAllowedLate(
+    lists: ClientLists,
+    context: ExecutionContext,
+    answers: Answers,
+    earlier: Earlier,
+  ): Promise<boolean> {
+    const forget = (): void => {
+      this.#giveBack(earlier);
+      if (earlier.taken) this.#parts.decider.withdraw(earlier.taken, context);
+    };
+    try {
+      const isAllowed = await lists.allows(context, answers, AFTER_GUARDS);
+      if (isAllowed) forget();
+      return isAllowed;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  #giveBack({ taken, awaited, inShadow }: Earlier): void {
+    awaited?.drop();
+    if (taken) this.#parts.decider.giveBack(taken);
+    inShadow?.request.giveBack();
   }
 }

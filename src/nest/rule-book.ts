@@ -52,7 +52,7 @@ export class RuleBook {
     this.#discovery = discovery;
     this.#note(moduleOptionFaults(options));
     this.#throwFaultsUnless(typeof options === 'object' && options !== null);
-    this.#byHandler = new RulesByHandler(options.guard !== 'manual');
+    this.#byHandler = new RulesByHandler(options);
 
     const { http, others, faults } = discoverHandlers(discovery, scanner);
     this.#http = http;

@@ -13,7 +13,7 @@ import { ruleKey } from './rule-key.ts';
 import { exactBorder } from './warm-up-option.ts';
 import type { RuleLog } from './rule-log.ts';
 import type { RuleWatch } from './rule-watch.ts';
-import type { ShadowMoment, Spared } from './shadow-moment.ts';
+import type { KnownMoment, Spared } from './shadow-moment.ts';
 
 /** A rule and what it charges a request. */
 export interface RuleCharge {
@@ -43,7 +43,8 @@ export class RuleCharges {
 
   /**
    * @param later takes the rules that have no identity yet, where there is a later moment to decide them
-   * @param moment there if a rule is not enforced for everybody: takes those that are not for this request
+   * @param moment there if functions were asked before, or a rule is not enforced for everybody: takes those that are
+   *   not for this request
    * @throws ForbiddenException for a request without identity where `identity.anonymous` is `'deny'`, and
    *   RateLimitUnavailableException where a function failed and the rule's policy is `'deny'`, or where there is no
    *   client address to go by
@@ -52,7 +53,7 @@ export class RuleCharges {
     rules: readonly Rule[],
     context: ExecutionContext,
     later?: Rule[],
-    moment?: ShadowMoment,
+    moment?: KnownMoment,
   ): Promise<readonly RuleCharge[]> {
     const found: RuleCharge[] = [];
     let answers = moment?.answers;

@@ -12,15 +12,12 @@ import type { DecisionStream } from './decision-stream.ts';
 import type { HeaderWriter } from './header-format.ts';
 import { problemDetails } from './problem-details.ts';
 import { RateLimitException } from './rate-limit.exception.ts';
-import { RateLimitUnavailableException } from './rate-limit-unavailable.exception.ts';
+import { RateLimitUnavailableException, UNAVAILABLE_RETRY_MS } from './rate-limit-unavailable.exception.ts';
 import type { Rule } from './rule.ts';
 import type { RuleCharge, RuleCharges } from './rule-charges.ts';
 import type { RuleLog } from './rule-log.ts';
-import type { ShadowMoment } from './shadow-moment.ts';
+import type { KnownMoment } from './shadow-moment.ts';
 import { withoutStackTrace } from './without-stack-trace.ts';
-
-/** Told to clients that were refused because the store could not answer. */
-const UNAVAILABLE_RETRY_MS = 1_000;
 
 /** What a call took, or may have taken where its failure policy let it through. */
 export interface Taken {
@@ -38,8 +35,8 @@ export interface Moment {
   readonly later?: Rule[];
   /** Milliseconds that the store may take for its answer. */
   readonly withinMs: number;
-  /** There if a rule is not enforced for everybody. */
-  readonly shadow?: ShadowMoment | undefined;
+  /** There if functions were asked before, or a rule is not enforced for everybody. */
+  readonly known?: KnownMoment | undefined;
   /** Budgets that an earlier moment charged: headers tell of them too. */
   readonly earlier?: readonly Budget[];
 }
@@ -71,11 +68,11 @@ export class RuleDecider {
    * @throws RateLimitException for a refusal; RateLimitUnavailableException or ForbiddenException by policy
    */
   async decide(
-    { rules, later, withinMs, shadow, earlier = [] }: Moment,
+    { rules, later, withinMs, known, earlier = [] }: Moment,
     context: ExecutionContext,
   ): Promise<Taken | undefined> {
     try {
-      const charged = await this.#parts.charges.of(rules, context, later, shadow);
+      const charged = await this.#parts.charges.of(rules, context, later, known);
       if (charged.length === 0) return undefined;
       const request = { id: this.#parts.nextId(), charges: charged.map(({ charge }) => charge), withinMs };
       const { decision, tookMs } = await this.#parts.decisions.observe(charged, () =>
@@ -95,6 +92,12 @@ export class RuleDecider {
   /** Best effort, and nobody waits for it: what cannot be given back leaves with the window. */
   giveBack({ request: { id, charges }, decision: { receipt } }: Taken): void {
     this.#parts.store.refund({ id, charges, receipt }).catch(() => undefined);
+  }
+
+  /** Takes off the answer what it tells of this. */
+  withdraw({ decision }: Taken, context: ExecutionContext): void {
+    const { headers, transport } = this.#parts;
+    transport.withdraw(context, Object.keys(headers(decision.budgets)));
   }
 
   #refusal(denied: Denied, charged: readonly RuleCharge[], context: ExecutionContext): RateLimitException {

@@ -1,5 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { isJudgedLate } from './client-list.ts';
 import { isEverEnforced, isEverInShadow } from './enforced-share.ts';
+import type { RateLimitModuleOptions } from './module-options.ts';
 import { APPLICATION_PLACE, type Class, type Handler } from './place.ts';
 import type { Rule } from './rule.ts';
 
@@ -35,9 +37,12 @@ export class RulesByHandler {
   readonly #byPrototype = new Map<object, Map<Handler, readonly Rule[]>>();
   readonly #ordered = new Map<readonly Rule[], HandlerRules>();
   readonly #hasLateMoment: boolean;
+  /** Whether lists of clients have something to judge after all guards, whatever the rules. */
+  readonly #judgesLate: boolean;
 
-  constructor(hasLateMoment: boolean) {
-    this.#hasLateMoment = hasLateMoment;
+  constructor({ guard, allow, deny }: Pick<RateLimitModuleOptions, 'guard' | 'allow' | 'deny'>) {
+    this.#hasLateMoment = guard !== 'manual';
+    this.#judgesLate = isJudgedLate(allow) || isJudgedLate(deny);
   }
 
   /** One function may be several methods: all their rules apply then, since requests do not tell which one is meant. */
@@ -60,7 +65,7 @@ export class RulesByHandler {
   get lateHandlers(): readonly Handler[] {
     return [...this.#byPrototype.values()].flatMap((handlers) =>
       [...handlers].flatMap(([handler, rules]) => {
-        const isDecidedLate = rules.some(({ when }) => when !== 'beforeGuards');
+        const isDecidedLate = rules.some(({ when }) => when !== 'beforeGuards' || this.#judgesLate);
         return this.#hasLateMoment && isDecidedLate ? [handler] : [];
       }),
     );

@@ -11,10 +11,13 @@ export interface Spared {
   readonly formers?: readonly FormerRule[];
 }
 
-/** What one moment knows of a request, for the rules that are enforced and those in shadow. */
-export interface ShadowMoment {
+/** What one moment knows of a request, for whatever is judged at it. */
+export interface KnownMoment {
   /** Shared, so that functions are asked once. */
   readonly answers: Answers;
-  /** Takes the rules that are not enforced for the identity that the request has. */
-  readonly spared: Spared[];
+  /** Takes the rules that are not enforced for the identity that the request has, where some may not be. */
+  readonly spared?: Spared[];
 }
+
+/** For the rules that are enforced and those in shadow. */
+export type ShadowMoment = Required<KnownMoment>;

@@ -36,8 +36,9 @@ export class ShadowRequest {
     this.#context = context;
   }
 
-  moment(): ShadowMoment {
-    return { answers: new Answers(this.#context), spared: [] };
+  /** @param answers what functions said at this moment, if some were asked before */
+  moment(answers = new Answers(this.#context)): ShadowMoment {
+    return { answers, spared: [] };
   }
 
   /** Returns at once. */

@@ -21,9 +21,13 @@ export function clientAddress(reported: string, ipv6Prefix: number): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   if (ipv6Prefix === 128) return address.toString();
-  const network = address.toByteArray().map((byte, i) => byte & networkMask(ipv6Prefix - 8 * i));
+  const network = networkBytes(address.toByteArray(), ipv6Prefix);
   return `${ipaddr.fromByteArray(network).toString()}/${ipv6Prefix}`;
 }
+
+/** The first `bits` of an address, and zeros behind them. */
+export const networkBytes = (address: readonly number[], bits: number): number[] =>
+  address.map((byte, i) => byte & networkMask(bits - 8 * i));
 
 /** The mask of one byte of which the first `bits` belong to the network. */
 const networkMask = (bits: number): number => (bits >= 8 ? 0xff : bits <= 0 ? 0 : (0xff << (8 - bits)) & 0xff);

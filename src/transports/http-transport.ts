@@ -31,6 +31,11 @@ interface NodeResponse {
   once(event: 'finish' | 'close', listener: () => void): unknown;
 }
 
+/** Those of Express and Fastify have it; adapters of Nest do not. */
+interface AnswerWithHeaders {
+  removeHeader?(name: string): unknown;
+}
+
 const isForwarded = ({ headers = {} }: HttpRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
 
@@ -103,5 +108,11 @@ export class HttpTransport implements Transport {
     const response: unknown = context.switchToHttp().getResponse();
     if (!adapter || adapter.isHeadersSent(response)) return;
     for (const name in fields) adapter.setHeader(response, name, fields[name]!);
+  }
+
+  withdraw(context: ExecutionContext, names: readonly string[]): void {
+    const response = context.switchToHttp().getResponse<AnswerWithHeaders>();
+    if (!this.#adapter() || this.#adapter()!.isHeadersSent(response)) return;
+    for (const name of names) response.removeHeader?.(name);
   }
 }

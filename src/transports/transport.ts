@@ -20,4 +20,6 @@ export interface Transport {
   followAnswer(context: ExecutionContext, answered: (status: number | undefined) => void): void;
   /** Adds header fields to the answer. */
   publish(context: ExecutionContext, fields: HeaderFields): void;
+  /** Takes header fields off the answer again. */
+  withdraw(context: ExecutionContext, names: readonly string[]): void;
 }

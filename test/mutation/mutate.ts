@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMPACT_MUTATIONS } from './compact-mutations.ts';
 import { FAILURE_MUTATIONS } from './failure-mutations.ts';
+import { LIST_MUTATIONS } from './list-mutations.ts';
 import { METRICS_MUTATIONS } from './metrics-mutations.ts';
 import type { Mutation } from './mutation.ts';
 import { NEST_MUTATIONS } from './nest-mutations.ts';
@@ -75,6 +76,7 @@ const ALL = [
   ...METRICS_MUTATIONS,
   ...WAITING_MUTATIONS,
   ...PENALTY_MUTATIONS,
+  ...LIST_MUTATIONS,
   ...COMPACT_MUTATIONS,
   ...REDIS_MUTATIONS,
   ...FAILURE_MUTATIONS,

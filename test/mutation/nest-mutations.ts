@@ -19,15 +19,16 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a refusal at the later moment gives the earlier charge back',
     file: 'src/nest/request-limiter.ts',
-    find: 'if (taken) decider.giveBack(taken);',
+    find: 'if (taken) this.#parts.decider.giveBack(taken);',
     replace: '',
     tests: 'test/e2e/two-moments',
   },
   {
     takesAway: 'whatever refuses at the later moment gives the earlier charge back',
     file: 'src/nest/request-limiter.ts',
-    find: 'if (taken) decider',
-    replace: 'if (taken && (error as Error).name === "RateLimitException") decider',
+    find: 'this.#giveBack(earlier);\n      throw error;\n    }\n    inShadow',
+    replace:
+      'if ((error as Error).name === "RateLimitException") this.#giveBack(earlier);\n      throw error;\n    }\n    inShadow',
     tests: 'test/nest/identity test/e2e/failure-policies',
   },
   {
@@ -67,9 +68,9 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   },
   {
     takesAway: 'with a guard placed by the application all is decided there',
-    file: 'src/nest/rule-book.ts',
-    find: "new RulesByHandler(options.guard !== 'manual')",
-    replace: 'new RulesByHandler(true)',
+    file: 'src/nest/rules-by-handler.ts',
+    find: "this.#hasLateMoment = guard !== 'manual'",
+    replace: 'this.#hasLateMoment = true || !guard',
     tests: 'test/e2e/guard-placement',
   },
   {

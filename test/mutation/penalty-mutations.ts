@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 const blocks = 'test/nest/blocks';
 const options = 'test/nest/faulty-rules';
 
-/** Of blocks, and of lists of who is let through or kept out. */
+/** Of blocks. */
 export const PENALTY_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a block needs somebody to block',

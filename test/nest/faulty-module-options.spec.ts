@@ -49,6 +49,15 @@ const FAULTY: readonly (readonly [string, unknown])[] = [
   ['identity.ipv6Prefix', '64'],
   ['identity.anonymous', 'block'],
   ['identity.trustProxy', true],
+  ['allow', null],
+  ['allow', '203.0.113.7'],
+  ['allow', ['203.0.113.7']],
+  ['deny', true],
+  ['deny.hosts', []],
+  ['deny.addresses', '203.0.113.7'],
+  ['deny.addresses', null],
+  ['allow.users', 'alice'],
+  ['allow.users', { alice: true }],
   ['defaults', null],
   ['defaults.window', 'soon'],
   ['defaults.limit', 0],
@@ -97,6 +106,22 @@ describe('a module option that cannot work', () => {
     ['a list', ['redis://:hunter2@localhost']],
   ])('never shows the password in %s', async (_, redis) => {
     expect(await startMessageOfOptions({ redis, headers: 'wrong' })).not.toContain('hunter2');
+  });
+
+  it('fails the start: each entry of a list of clients that is none', async () => {
+    const deny = { addresses: ['10.0.0.0/8', '10.0.0.1/8', 'localhost', '::/129', '010.0.0.1'], users: ['', 'bob', 7] };
+    const error = await startErrorOf(
+      rootModule({ options: { deny: deny as object, allow: { users: [null] } as object } }),
+    );
+    expect((error as RateLimitConfigurationError).faults).toEqual([
+      'option allow.users[0] must be the id of a user, as a text that is not empty, got null',
+      expect.stringMatching(/^option deny\.addresses\[1\] must have no bits set .*, got "10\.0\.0\.1\/8"$/),
+      expect.stringMatching(/^option deny\.addresses\[2\] must be an IPv4 or IPv6 address .*, got "localhost"$/),
+      expect.stringMatching(/^option deny\.addresses\[3\] must have a prefix of 128 bits at most, got "::\/129"$/),
+      expect.stringMatching(/^option deny\.addresses\[4\] must be an IPv4 or IPv6 address .*, got "010\.0\.0\.1"$/),
+      'option deny.users[0] must be the id of a user, as a text that is not empty, got ""',
+      'option deny.users[2] must be the id of a user, as a text that is not empty, got 7',
+    ]);
   });
 
   it('fails the start: redis beside store', async () => {
