@@ -2,24 +2,27 @@ import { RateLimitConfigurationError } from '../core/errors.ts';
 import { show } from '../core/show.ts';
 import type { LiveRules } from './live-rules.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
+import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { RuleNumber } from './rule-number.ts';
 import { overrideFaults, valuesOf, type RuleOverride } from './rule-override.ts';
 import type { RuleOverrideIntake } from './rule-override-intake.ts';
-import { soleRule } from './sole-rule.ts';
 
-/** What holds of a rule in this process. */
+/**
+ * What holds of a rule in this process. A name may stand in several places: what its rules differ in is undefined, as is
+ * what a function finds for each request.
+ */
 export interface RuleStatus {
   /** Of the rule. */
   readonly name: string;
-  /** Units admitted in any window; undefined where a function finds them for each request. */
+  /** Units admitted in any window. */
   readonly limit: number | undefined;
-  /** Milliseconds; undefined where a function finds them. */
+  /** Milliseconds. */
   readonly windowMs: number | undefined;
-  /** Units that one request takes; undefined where a function finds them. */
+  /** Units that one request takes. */
   readonly cost: number | undefined;
   /** What the client is told. */
-  readonly message: NonNullable<RateLimitOptions['message']>;
+  readonly message: RateLimitOptions['message'];
   /** Where that comes from: the code, the Observable in the option `overrides`, or {@link RateLimitRules.override}. */
   readonly origin: 'code' | 'overrides' | 'rules';
   /** What is other than in the code. */
@@ -36,7 +39,7 @@ interface Parts {
   readonly intake: RuleOverrideIntake;
 }
 
-/** Changes declared rules by their names while they are in force. */
+/** Changes declared rules by their names while they are in force; all rules of a name together. */
 export class RateLimitRules {
   readonly #parts: Parts;
 
@@ -47,22 +50,22 @@ export class RateLimitRules {
   /** What holds of a rule now, in this process. @throws TypeError for a name that no rule has */
   get(name: string): RuleStatus {
     const { live, intake } = this.#parts;
-    const written = soleRule(name, this.#parts.book.named(name));
-    const { rule, formers } = live.of(written) ?? { rule: written, formers: [] };
-    const { message } = rule;
+    const inForce = this.#declared(name).map((written) => live.of(written) ?? { rule: written, formers: [] });
+    const rules = inForce.map(({ rule }) => rule);
+    const formerWindowsMs = inForce.flatMap(({ formers }) => formers.map(({ rule }) => rule.windowMs as number));
     const override: RuleOverride | undefined = live.valuesOf(name);
     const kept = intake.keptOf(name);
     const origin = !override ? 'code' : kept?.values ? 'rules' : 'overrides';
     return {
       name,
-      limit: asValue(rule.limit),
-      windowMs: asValue(rule.windowMs),
-      cost: asValue(rule.cost),
-      message,
+      limit: asValue(common(rules, 'limit')),
+      windowMs: asValue(common(rules, 'windowMs')),
+      cost: asValue(common(rules, 'cost')),
+      message: common(rules, 'message'),
       origin,
       ...(override && { override }),
       ...(kept && { version: kept.version }),
-      formerWindowsMs: formers.map((former) => former.rule.windowMs as number),
+      formerWindowsMs: [...new Set(formerWindowsMs)],
     };
   }
 
@@ -76,7 +79,7 @@ export class RateLimitRules {
    */
   async override(name: string, change: RuleOverride): Promise<RuleStatus> {
     const { live, intake } = this.#parts;
-    this.#assertDeclared(name);
+    this.#declared(name);
     const faults = overrideFaults(change);
     const found = faults.length > 0 ? faults : live.faultsIn(name, valuesOf(change));
     if (found.length > 0) {
@@ -93,13 +96,16 @@ export class RateLimitRules {
    * @throws as {@link override}
    */
   async clear(name: string): Promise<RuleStatus> {
-    this.#assertDeclared(name);
+    this.#declared(name);
     await this.#store().change(name, undefined);
     return this.get(name);
   }
 
-  #assertDeclared(name: string): void {
-    if (this.#parts.book.named(name).length === 0) throw new TypeError(`no rule is named ${show(name)}`);
+  /** The rules of this name, one at least. */
+  #declared(name: string): readonly Rule[] {
+    const rules = this.#parts.book.named(name);
+    if (rules.length === 0) throw new TypeError(`no rule is named ${show(name)}`);
+    return rules;
   }
 
   #store() {
@@ -114,4 +120,11 @@ export class RateLimitRules {
   }
 }
 
-const asValue = (number: RuleNumber): number | undefined => (typeof number === 'number' ? number : undefined);
+/** What the rules have all alike. */
+const common = <Part extends keyof Rule>(rules: readonly Rule[], part: Part): Rule[Part] | undefined => {
+  const [value, ...others] = new Set(rules.map((rule) => rule[part]));
+  return others.length === 0 ? value : undefined;
+};
+
+const asValue = (number: RuleNumber | undefined): number | undefined =>
+  typeof number === 'number' ? number : undefined;

@@ -18,7 +18,21 @@ class SaleController {
   unnamed() {}
 }
 
-const controllers = [SaleController];
+@Controller('books')
+class BooksController {
+  @RateLimit({ name: 'reads', limit: 1, window: '1m' })
+  @Get()
+  list() {}
+}
+
+@Controller('films')
+class FilmsController {
+  @RateLimit({ name: 'reads', limit: 1, window: '2m', message: 'Come back later.' })
+  @Get()
+  list() {}
+}
+
+const controllers = [SaleController, BooksController, FilmsController];
 const WHERE = ['in process', 'in Redis'] as const;
 const CASES = PLATFORMS.flatMap((platform) => WHERE.map((where) => [platform, where] as const));
 
@@ -100,6 +114,20 @@ describe.each(CASES)('a rule that changes while it is in force, on %s, with budg
     expect(await rules.clear('sale')).toMatchObject({ limit: 9, cost: 1, origin: 'overrides', version: 2 });
     overrides.next({});
     expect(rules.get('sale')).toMatchObject({ limit: 2, origin: 'code' });
+  });
+
+  it('changes all rules of a name, and tells what they have in common', async () => {
+    const { rules, statuses } = await start();
+    const changed = await rules.override('reads', { limit: 2 });
+
+    expect(changed).toMatchObject({ limit: 2, windowMs: undefined, message: undefined, origin: 'rules' });
+    expect(await statuses(3, '/books')).toEqual([200, 200, 429]);
+    expect(await statuses(3, '/films')).toEqual([200, 200, 429]);
+    expect(await rules.override('reads', { window: '4m' })).toMatchObject({
+      windowMs: 240_000,
+      formerWindowsMs: [60_000, 120_000],
+    });
+    expect(await rules.clear('reads')).toMatchObject({ limit: 1, origin: 'code' });
   });
 
   it('rejects an override whole, with every reason, in the promise and in the log', async () => {

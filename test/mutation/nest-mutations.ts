@@ -1349,4 +1349,11 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
     replace: "'^%d (%d+)%.%S+ (.*)$'",
     tests: 'test/redis/rule-overrides',
   },
+  {
+    takesAway: 'of rules of one name it is told what they have in common',
+    file: 'src/nest/rate-limit-rules.ts',
+    find: 'return others.length === 0 ? value : undefined;',
+    replace: 'return value;',
+    tests: 'test/e2e/live-rules',
+  },
 ];
