@@ -52,7 +52,8 @@ export class FailurePolicyStore implements SupervisedStore {
   }
 
   async consume(request: ConsumeRequest): Promise<Decision> {
-    if (request.withinMs !== undefined && request.withinMs <= 0)
+    // Within the process there is nothing to wait for.
+    if (this.#vitals && request.withinMs !== undefined && request.withinMs <= 0)
       return this.#decideWithout(noTimeLeft(), request, false);
     let decision: Decision;
     try {

@@ -151,9 +151,23 @@ describe('a store that cannot decide', () => {
 
 describe('a call that has no time left', () => {
   it.each([0, -1, -Infinity])('is decided by its policy, and the store is not asked (%d ms)', async (withinMs) => {
-    const { inner, store, events } = setUp('deny');
+    const inner = new FailingStore({ maxKeys: 100 });
+    const events: StoreEvent[] = [];
+    const guarded = new CircuitBreakerStore(inner);
+    const store = new FailurePolicyStore(guarded, {
+      onStoreError: 'deny',
+      events: new StoreEvents((event) => events.push(event)),
+      vitals: guarded,
+    });
     await expect(store.consume({ id: 'a', charges: [charge()], withinMs })).rejects.toMatchObject({ kind: 'timeout' });
     expect([inner.asked, inner.refunded, events]).toEqual([0, [], []]);
+  });
+
+  it('is decided all the same within the process, where there is nothing to wait for', async () => {
+    const store = await createRateLimitStore();
+    const charges = [charge({ limit: 1 })];
+    await store.consume({ id: 'a', charges, withinMs: -1 });
+    expect(await store.consume({ id: 'b', charges, withinMs: -1 })).toMatchObject({ allowed: false });
   });
 });
 

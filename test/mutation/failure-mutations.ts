@@ -864,4 +864,11 @@ export const FAILURE_MUTATIONS: readonly Mutation[] = [
     replace: 'return decision;',
     tests: local,
   },
+  {
+    takesAway: 'the in-process store decides however late it is',
+    file: 'src/failure/failure-policy-store.ts',
+    find: 'if (this.#vitals && request.withinMs',
+    replace: 'if (request.withinMs',
+    tests: 'test/failure/failure-policy-store',
+  },
 ];
