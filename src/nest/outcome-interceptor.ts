@@ -37,6 +37,12 @@ export const outcomeInterceptor: NestInterceptor = {
 
 /** What is sent piece by piece: streams of Node, StreamableFile, those of the Web and their responses, and generators. */
 const isStream = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  ('pipe' in value || 'getStream' in value || 'getReader' in value || 'body' in value || Symbol.asyncIterator in value);
+  isObject(value) && (hasPieces(value) || (isObject(value.body) && hasPieces(value.body)));
+
+/** By methods, since data may have members of these names. */
+const hasPieces = (value: Members): boolean =>
+  ['pipe', 'getStream', 'getReader', Symbol.asyncIterator].some((name) => typeof value[name] === 'function');
+
+type Members = Readonly<Record<string | symbol, unknown>>;
+
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;

@@ -13,6 +13,7 @@ export class PendingOutcome {
   #isReached = false;
   #result: Result | undefined;
   #answer: { readonly status: number | undefined } | undefined;
+  #isSettled = false;
 
   /** @param settle called once, when the outcome is known; never, when it stays unknown */
   constructor(settle: (outcome: Outcome) => void) {
@@ -48,15 +49,18 @@ export class PendingOutcome {
   }
 
   #review(): void {
-    const { status } = this.#answer!;
-    const result = this.#result;
+    const outcome = this.#outcome(this.#answer!.status, this.#result);
+    if (!outcome || this.#isSettled) return;
+    this.#isSettled = true;
+    this.#settle(outcome);
+  }
+
+  #outcome(status: number | undefined, result: Result | undefined): Outcome | undefined {
     if (result && 'error' in result) {
-      this.#settle({ failed: true, status: status ?? statusOf(result.error), error: result.error });
-    } else if (status !== undefined && (!this.#isReached || status >= 400)) {
-      this.#settle({ failed: true, status });
-    } else if (result && (status !== undefined || result.isWhole)) {
-      this.#settle({ failed: false, status });
+      return { failed: true, status: status ?? statusOf(result.error), error: result.error };
     }
+    if (status !== undefined && (!this.#isReached || status >= 400)) return { failed: true, status };
+    return result && (status !== undefined || result.isWhole) ? { failed: false, status } : undefined;
   }
 }
 

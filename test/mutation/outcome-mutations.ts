@@ -205,4 +205,25 @@ export const OUTCOME_MUTATIONS: readonly Mutation[] = [
     replace: '? undefined : undefined;',
     tests: 'test/nest/outcome.spec',
   },
+  {
+    takesAway: 'an outcome is told once',
+    file: 'src/nest/pending-outcome.ts',
+    find: 'if (!outcome || this.#isSettled) return;',
+    replace: 'if (!outcome) return;',
+    tests: 'test/nest/pending-outcome',
+  },
+  {
+    takesAway: 'data may have members that are named like those of streams',
+    file: 'src/nest/outcome-interceptor.ts',
+    find: "typeof value[name] === 'function'",
+    replace: 'name in value',
+    tests: 'test/nest/outcome-interceptor',
+  },
+  {
+    takesAway: 'a response of the Web is a stream',
+    file: 'src/nest/outcome-interceptor.ts',
+    find: ' || (isObject(value.body) && hasPieces(value.body))',
+    replace: '',
+    tests: 'test/nest/outcome-interceptor',
+  },
 ];

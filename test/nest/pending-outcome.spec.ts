@@ -28,6 +28,11 @@ describe('the outcome of a request', () => {
     ['a handler that answered, and goes on', 'reached sent200 left', []],
     ['a status of 400', 'reached value sent400', [{ failed: true, status: 400 }]],
     ['a status of 400 before the handler ended', 'reached sent400', [{ failed: true, status: 400 }]],
+    [
+      'a status of 400 before the handler failed, which is told once',
+      'reached sent400 error',
+      [{ failed: true, status: 400 }],
+    ],
     ['an error in an envelope', 'reached error sent200', [{ failed: true, status: 200, error }]],
     ['a handler that was not reached', 'sent200', [{ failed: true, status: 200 }]],
     [
