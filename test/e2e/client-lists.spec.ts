@@ -184,6 +184,8 @@ describe.each(PLATFORMS)('lists of clients on %s', (platform) => {
       expect(await off.statuses(1, '/address')).toEqual([200]);
       const empty = await start({ identity: { ip: () => undefined }, deny: { addresses: [], users: [] }, allow: {} });
       expect(await empty.statuses(2, '/all')).toEqual([200, 429]);
+      const users = await start({ identity: { ip: () => undefined }, deny: { addresses: [], users: ['mallory'] } });
+      expect(await users.statuses(2, '/all')).toEqual([200, 429]);
     });
 
     it('do not hold for the limiter service, which knows no requests', async () => {
