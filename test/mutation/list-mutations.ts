@@ -24,7 +24,7 @@ export const LIST_MUTATIONS: readonly Mutation[] = [
     takesAway: 'only a range that lies in IPv4 is IPv4',
     file: 'src/transports/address-list.ts',
     find: 'bits >= 96 && IPV4_PREFIXES',
-    replace: 'bits >= 80 && IPV4_PREFIXES',
+    replace: 'bits >= 0 && IPV4_PREFIXES',
     tests: addresses,
   },
   {

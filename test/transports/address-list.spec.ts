@@ -49,6 +49,7 @@ describe('a list of addresses', () => {
     ['::/0', '203.0.113.7', false],
     ['::/0', '::ffff:203.0.113.7', false],
     ['::/96', '::1', true],
+    ['64:ff9b::/64', '10.1.2.3', false],
     // No prefix of one family is that of the other.
     ['2001::/16', '32.1.0.0', false],
     ['32.0.0.0/8', '2001:db8::1', false],
