@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OverrideValues } from '../core/rule-override-store.ts';
 import type { Rule } from './rule.ts';
-import { MAX_FORMERS, succeed, type RuleInForce } from './rule-succession.ts';
+import { aloneInForce, MAX_FORMERS, NEVER, succeed, type RuleInForce } from './rule-succession.ts';
 
 /** What is asked of the rules that are written. */
 interface WrittenRules {
@@ -10,6 +10,8 @@ interface WrittenRules {
   overridden(rule: Rule, values: OverrideValues, fault: (message: string) => void): Rule | undefined;
   /** Faults of the rules beside each other, if these stood in their places. */
   conflictsWith(inPlaceOf: (rule: Rule) => Rule): readonly string[];
+  /** Told whenever other rules are in force. */
+  follow(inForce: (written: Rule) => Rule): void;
 }
 
 /** When changes were made, milliseconds of this process, and how long it may take until they have reached everybody. */
@@ -43,11 +45,16 @@ export class LiveRules {
   /** Undefined where the rule holds as it is written. */
   of(written: Rule): RuleInForce | undefined {
     const inForce = this.#inForce.get(written);
-    if (!inForce || inForce.formers.length === 0) return inForce;
+    if (!inForce || (inForce.formers.length === 0 && inForce.heldUntil === NEVER)) return inForce;
     const now = this.#now();
-    if (inForce.formers.every(({ until }) => until > now)) return inForce;
-    const current = { rule: inForce.rule, formers: inForce.formers.filter(({ until }) => until > now) };
-    this.#install(written, current);
+    const lasts = (until: number): boolean => until > now;
+    const { rule, formers, heldUntil } = inForce;
+    if ((lasts(heldUntil) || heldUntil === NEVER) && formers.every(({ until }) => lasts(until))) return inForce;
+    this.#install(written, {
+      rule,
+      formers: formers.filter(({ until }) => lasts(until)),
+      heldUntil: lasts(heldUntil) ? heldUntil : NEVER,
+    });
     return this.#inForce.get(written);
   }
 
@@ -92,16 +99,18 @@ export class LiveRules {
       if (text === undefined) this.#values.delete(name);
       else this.#values.set(name, text);
     }
+    if (news.size > 0) this.#written.follow((written) => this.#inForce.get(written)?.rule ?? written);
     return faults;
   }
 
   #current(written: Rule): RuleInForce {
-    return this.of(written) ?? { rule: written, formers: [] };
+    return this.of(written) ?? aloneInForce(written);
   }
 
-  #install(written: Rule, { rule, formers }: RuleInForce): void {
-    if (rule === written && formers.length === 0) this.#inForce.delete(written);
-    else this.#inForce.set(written, { rule, formers });
+  #install(written: Rule, inForce: RuleInForce): void {
+    const { rule, formers, heldUntil } = inForce;
+    if (rule === written && formers.length === 0 && heldUntil === NEVER) this.#inForce.delete(written);
+    else this.#inForce.set(written, inForce);
   }
 
   /** The rules that come in the places of those that are written, or none if one of the changes has faults. */

@@ -7,6 +7,7 @@ import type { RuleBook } from './rule-book.ts';
 import type { RuleNumber } from './rule-number.ts';
 import { overrideFaults, valuesOf, type RuleOverride } from './rule-override.ts';
 import type { RuleOverrideIntake } from './rule-override-intake.ts';
+import { aloneInForce } from './rule-succession.ts';
 
 /**
  * What holds of a rule in this process. A name may stand in several places: what its rules differ in is undefined, as is
@@ -23,6 +24,8 @@ export interface RuleStatus {
   readonly cost: number | undefined;
   /** What the client is told. */
   readonly message: RateLimitOptions['message'];
+  /** The share of identities that it is enforced for: 100 as a rule, 0 in shadow. */
+  readonly enforcePercent: number | undefined;
   /** Where that comes from: the code, the Observable in the option `overrides`, or {@link RateLimitRules.override}. */
   readonly origin: 'code' | 'overrides' | 'rules';
   /** What is other than in the code. */
@@ -50,7 +53,7 @@ export class RateLimitRules {
   /** What holds of a rule now, in this process. @throws TypeError for a name that no rule has */
   get(name: string): RuleStatus {
     const { live, intake } = this.#parts;
-    const inForce = this.#declared(name).map((written) => live.of(written) ?? { rule: written, formers: [] });
+    const inForce = this.#declared(name).map((written) => live.of(written) ?? aloneInForce(written));
     const rules = inForce.map(({ rule }) => rule);
     const formerWindowsMs = inForce.flatMap(({ formers }) => formers.map(({ rule }) => rule.windowMs as number));
     const override: RuleOverride | undefined = live.valuesOf(name);
@@ -62,6 +65,7 @@ export class RateLimitRules {
       windowMs: asValue(common(rules, 'windowMs')),
       cost: asValue(common(rules, 'cost')),
       message: common(rules, 'message'),
+      enforcePercent: common(rules, 'enforcePercent'),
       origin,
       ...(override && { override }),
       ...(kept && { version: kept.version }),

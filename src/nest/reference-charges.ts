@@ -9,7 +9,7 @@ import type { Rule } from './rule.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { RuleCharge } from './rule-charges.ts';
 import { ruleKey } from './rule-key.ts';
-import type { RuleInForce } from './rule-succession.ts';
+import { aloneInForce, type RuleInForce } from './rule-succession.ts';
 import type { StandaloneRule } from './standalone-rule.ts';
 import { soleRule } from './sole-rule.ts';
 
@@ -48,7 +48,7 @@ export class ReferenceCharges {
 
   #inForce(reference: RuleReference): RuleInForce {
     const written = this.#written(reference);
-    return this.#live.of(written) ?? { rule: written, formers: [] };
+    return this.#live.of(written) ?? aloneInForce(written);
   }
 
   #charged(rule: Rule, identity: string, cost: Rule['cost'] = rule.cost): RuleCharge {

@@ -4,7 +4,7 @@ import { RateLimitConfigurationError } from '../core/errors.ts';
 import type { OverrideValues } from '../core/rule-override-store.ts';
 import { CallRules } from './call-rules.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
-import { RulesByHandler, type HandlerRules } from './rules-by-handler.ts';
+import { RulesByHandler, type HandlerRules, type InForce } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
 import { APPLICATION_PLACE, controllerPlace, handlerPlace, type Class, type Handler } from './place.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
@@ -87,6 +87,11 @@ export class RuleBook {
   /** The handlers whose outcome some rule counts by. */
   get outcomeHandlers(): readonly Handler[] {
     return this.#byHandler.outcomeHandlers;
+  }
+
+  /** Takes in which rules are in force in the place of those that are written. */
+  follow(inForce: InForce): void {
+    this.#byHandler.follow(inForce);
   }
 
   /** Undefined where no rule applies. */

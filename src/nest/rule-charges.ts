@@ -118,7 +118,8 @@ export class RuleCharges {
       if (identity) {
         isEnforced ||= isEnforcedFor(rule, identity);
         if (isEnforced) return { rule, charge: await this.#charge(rule, identity, answers) };
-        spared!.push({ rule, identity });
+        // It may have gone into shadow since this request began.
+        spared?.push({ rule, identity });
         return 'not applicable';
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { OverrideValues } from '../core/rule-override-store.ts';
 import { show } from '../core/show.ts';
-import type { RateLimitOptions } from './rate-limit-options.ts';
+import type { RateLimitMode, RateLimitOptions } from './rate-limit-options.ts';
 
 /** Options of a rule that can be changed while it is in force, as values and in the forms of the decorator. */
 export interface RuleOverride {
@@ -12,13 +12,24 @@ export interface RuleOverride {
   readonly cost?: number | string;
   /** What the client is told. */
   readonly message?: string;
+  /** Whether the rule refuses, or is tried in shadow. It takes the place of `enforcePercent`, too. */
+  readonly mode?: RateLimitMode;
+  /** The share of identities that it is enforced for. It takes the place of `mode`, too. */
+  readonly enforcePercent?: number | string;
 }
 
 /** By the names of the rules. */
 export type RuleOverrides = Readonly<Record<string, RuleOverride>>;
 
 /** Every option that can be overridden; the compiler keeps it complete. What a value must be is known to the rules. */
-const OVERRIDABLE: Record<keyof RuleOverride, true> = { limit: true, window: true, cost: true, message: true };
+const OVERRIDABLE: Record<keyof RuleOverride, true> = {
+  limit: true,
+  window: true,
+  cost: true,
+  message: true,
+  mode: true,
+  enforcePercent: true,
+};
 
 /** What is wrong with an override, whatever rule it is for: one sentence each. */
 export function overrideFaults(override: unknown): readonly string[] {

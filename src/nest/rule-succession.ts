@@ -11,7 +11,17 @@ export interface FormerRule {
 export interface RuleInForce {
   readonly rule: Rule;
   readonly formers: readonly FormerRule[];
+  /**
+   * Where its window was that of a former rule before, it is judged until then, whatever takes the place of this rule:
+   * milliseconds of this process, or NEVER.
+   */
+  readonly heldUntil: number;
 }
+
+export const NEVER = -Infinity;
+
+/** A rule that took nobody's place. */
+export const aloneInForce = (rule: Rule): RuleInForce => ({ rule, formers: [], heldUntil: NEVER });
 
 /** So many logs besides its own are charged for a rule whose window changes again and again. */
 export const MAX_FORMERS = 3;
@@ -25,10 +35,16 @@ export const MAX_FORMERS = 3;
  * @param spreadMs so long it may take until it has everywhere
  * @returns the formers that last longest, if they are too many
  */
-export function succeed({ rule, formers }: RuleInForce, next: Rule, at: number, spreadMs: number): RuleInForce {
-  if (next.windowMs === rule.windowMs) return { rule: next, formers };
+export function succeed(inForce: RuleInForce, next: Rule, at: number, spreadMs: number): RuleInForce {
+  const { rule, formers, heldUntil } = inForce;
+  if (next.windowMs === rule.windowMs) return { ...inForce, rule: next };
   const longestMs = Math.max(next.windowMs as number, rule.windowMs as number);
-  const others = formers.filter((former) => former.rule.windowMs !== next.windowMs);
-  const all = [...others, { rule, until: at + spreadMs + longestMs }];
-  return { rule: next, formers: all.sort((a, b) => b.until - a.until).slice(0, MAX_FORMERS) };
+  const ofNext = formers.find((former) => former.rule.windowMs === next.windowMs);
+  const others = formers.filter((former) => former !== ofNext);
+  const all = [...others, { rule, until: Math.max(heldUntil, at + spreadMs + longestMs) }];
+  return {
+    rule: next,
+    formers: all.sort((a, b) => b.until - a.until).slice(0, MAX_FORMERS),
+    heldUntil: ofNext?.until ?? NEVER,
+  };
 }

@@ -19,6 +19,9 @@ export interface HandlerRules {
   readonly shadow: { readonly early: readonly Rule[]; readonly late: readonly Rule[] } | undefined;
 }
 
+/** The rule in force in the place of one that is written. */
+export type InForce = (written: Rule) => Rule;
+
 /** Where instrumentation that wraps a handler finds the original: it copies the metadata. */
 const ORIGINAL = Symbol.for('nestjs-floodgate:handler');
 
@@ -39,6 +42,7 @@ export class RulesByHandler {
   readonly #hasLateMoment: boolean;
   /** Whether lists of clients have something to judge after all guards, whatever the rules. */
   readonly #judgesLate: boolean;
+  #inForce: InForce = (written) => written;
 
   constructor({ guard, allow, deny }: Pick<RateLimitModuleOptions, 'guard' | 'allow' | 'deny'>) {
     this.#hasLateMoment = guard !== 'manual';
@@ -52,13 +56,19 @@ export class RulesByHandler {
     this.#byPrototype.set(prototype, handlers);
     const combined = [...new Set([...(handlers.get(handler) ?? []), ...rules])];
     handlers.set(handler, combined);
-    this.#ordered.set(combined, byMoment(combined, this.#hasLateMoment));
+    this.#ordered.set(combined, byMoment(combined, this.#hasLateMoment, this.#inForce));
     Reflect.defineMetadata(ORIGINAL, handler, handler);
   }
 
   /** A function that an instance has in place of a method. */
   addReplacement(controller: Class, replacement: Handler, handler: Handler): void {
     this.add(controller, replacement, this.#byPrototype.get(controller.prototype as object)?.get(handler) ?? []);
+  }
+
+  /** Takes in which rules are in force now: whether they are in shadow is part of what a handler has. */
+  follow(inForce: InForce): void {
+    this.#inForce = inForce;
+    for (const rules of this.#ordered.keys()) this.#ordered.set(rules, byMoment(rules, this.#hasLateMoment, inForce));
   }
 
   /** The handlers that have something to decide after all guards. */
@@ -110,18 +120,20 @@ export class RulesByHandler {
           'name it after the method, so that its rules are known',
       );
     }
-    return rules.length > 0 ? { ...byMoment(rules, false), hasOutcome: false } : undefined;
+    return rules.length > 0 ? { ...byMoment(rules, false, this.#inForce), hasOutcome: false } : undefined;
   }
 }
 
-function byMoment(rules: readonly Rule[], hasLateMoment: boolean): HandlerRules {
+function byMoment(rules: readonly Rule[], hasLateMoment: boolean, inForce: InForce): HandlerRules {
   const ordered = [...rules].sort((a, b) => breadth(a) - breadth(b));
   const isLate = ({ when }: Rule): boolean => hasLateMoment && when === 'afterGuards';
   const split = (some: readonly Rule[]): { early: readonly Rule[]; late: readonly Rule[] } => ({
     early: some.filter((rule) => !isLate(rule)),
     late: some.filter(isLate),
   });
-  const shadow = ordered.some(isEverInShadow) ? split(ordered.filter((rule) => !isEverEnforced(rule))) : undefined;
+  const isEnforced = (rule: Rule): boolean => isEverEnforced(inForce(rule));
+  const hasShadow = ordered.some((rule) => isEverInShadow(inForce(rule)));
+  const shadow = hasShadow ? split(ordered.filter((rule) => !isEnforced(rule))) : undefined;
   const hasOutcome = ordered.some(countsByOutcome);
-  return { ...split(ordered.filter(isEverEnforced)), hasLateMoment, hasOutcome, shadow };
+  return { ...split(ordered.filter(isEnforced)), hasLateMoment, hasOutcome, shadow };
 }

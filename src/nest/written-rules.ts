@@ -35,7 +35,14 @@ export class WrittenRules {
   /** A rule with other values, or undefined when `fault` was told what is wrong with them. */
   rewritten(rule: Rule, values: OverrideValues, defaults: Partial<RateLimitOptions>, fault: Fault): Rule | undefined {
     const { options, standing } = this.#sources.get(rule)!;
-    const compiled = compileRule({ ...options, ...values }, standing, defaults, fault);
+    const compiled = compileRule({ ...withoutShare(options, values), ...values }, standing, defaults, fault);
     return compiled && { ...compiled, writtenWindowMs: rule.windowMs };
   }
+}
+
+/** Who is enforced is said by `mode` or by `enforcePercent`: an override of one takes the place of the other. */
+function withoutShare(options: RateLimitOptions, values: OverrideValues): RateLimitOptions {
+  if (!('mode' in values || 'enforcePercent' in values)) return options;
+  const { mode: _mode, enforcePercent: _percent, ...others } = options;
+  return others;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
 import { RateLimit, RateLimiter, type RateLimitModuleOptions, type RuleOverrides } from 'nestjs-floodgate';
 import { BehaviorSubject, Subject } from 'rxjs';
+import { eventually } from '../support/eventually.ts';
 import { LogLines } from '../support/log-lines.ts';
 import { rootModule, useApps } from '../support/limited-app.ts';
 import { PLATFORMS, startApp } from '../support/nest-app.ts';
@@ -12,6 +13,10 @@ class SaleController {
   @RateLimit({ name: 'sale', limit: 2, window: '1m', message: 'Sold out for now.' })
   @Get('sale')
   sale() {}
+
+  @RateLimit({ name: 'door', limit: 1, window: '1m', type: 'IP', mode: 'shadow' })
+  @Get('door')
+  door() {}
 
   @RateLimit({ limit: 2, window: '1m' })
   @Get('unnamed')
@@ -86,6 +91,26 @@ describe.each(CASES)('a rule that changes while it is in force, on %s, with budg
     expect(preview.budgets.map(({ remaining }) => remaining)).toEqual([5, 2]);
   });
 
+  it('goes into shadow and out of it, and is enforced for a share of identities', async () => {
+    const { app, rules, statuses } = await start();
+    const told: string[] = [];
+    app.get(RateLimiter).decisions$.subscribe(({ outcome }) => told.push(outcome));
+    expect(await statuses(3, '/sale')).toEqual([200, 200, 429]);
+    expect(await rules.override('sale', { mode: 'shadow' })).toMatchObject({ enforcePercent: 0, limit: 2 });
+    expect(await statuses(3, '/sale')).toEqual([200, 200, 200]);
+    await eventually(async () => told.filter((outcome) => outcome === 'shadow-refused').length === 1);
+    await rules.override('sale', { limit: 3 });
+    expect(await statuses(2, '/sale')).toEqual([200, 429]);
+
+    expect(await statuses(2, '/door')).toEqual([200, 200]);
+    await rules.override('door', { mode: 'enforce', limit: 1 });
+    expect(await statuses(2, '/door')).toEqual([200, 429]);
+    expect(await rules.override('door', { enforcePercent: '0' })).toMatchObject({ enforcePercent: 0 });
+    expect(await statuses(2, '/door')).toEqual([200, 200]);
+    await expect(rules.override('sale', { enforcePercent: 5 })).rejects.toThrow('METHOD rule has one only');
+    await expect(rules.override('door', { mode: 'off' as 'shadow' })).rejects.toThrow('mode must be');
+  });
+
   it('charges by a cost that was changed', async () => {
     const { rules, statuses } = await start();
     await rules.override('sale', { cost: 2 });
@@ -101,6 +126,7 @@ describe.each(CASES)('a rule that changes while it is in force, on %s, with budg
       windowMs: 60_000,
       cost: 1,
       message: 'Sold out for now.',
+      enforcePercent: 100,
       origin: 'code',
       formerWindowsMs: [],
     });

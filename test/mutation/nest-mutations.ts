@@ -1231,17 +1231,38 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
     tests: 'test/nest/live-rules',
   },
   {
+    takesAway: 'a window that comes back is judged for as long as it had to be',
+    file: 'src/nest/rule-succession.ts',
+    find: 'Math.max(heldUntil, at',
+    replace: 'Math.max(0, at',
+    tests: 'test/nest/live-rules',
+  },
+  {
+    takesAway: 'handlers have the rules in shadow that are so now',
+    file: 'src/nest/live-rules.ts',
+    find: 'if (news.size > 0) this.#written.follow(',
+    replace: 'if (news.size < 0) this.#written.follow(',
+    tests: 'test/e2e/live-rules',
+  },
+  {
+    takesAway: 'an override of the mode takes the place of the percentage',
+    file: 'src/nest/written-rules.ts',
+    find: '{ ...withoutShare(options, values), ...values }',
+    replace: '{ ...options, ...values }',
+    tests: 'test/e2e/live-rules',
+  },
+  {
     takesAway: 'a change is given time to reach everybody',
     file: 'src/nest/rule-succession.ts',
-    find: 'until: at + spreadMs + longestMs',
-    replace: 'until: at + longestMs',
+    find: 'at + spreadMs + longestMs)',
+    replace: 'at + longestMs)',
     tests: 'test/nest/live-rules',
   },
   {
     takesAway: 'of one window the last rule holds',
     file: 'src/nest/rule-succession.ts',
-    find: 'former.rule.windowMs !== next.windowMs',
-    replace: 'former !== undefined',
+    find: 'formers.filter((former) => former !== ofNext)',
+    replace: '[...formers]',
     tests: 'test/nest/live-rules',
   },
   {
@@ -1254,8 +1275,8 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'former rules end',
     file: 'src/nest/live-rules.ts',
-    find: 'filter(({ until }) => until > now) };',
-    replace: 'filter(({ until }) => until > 0) };',
+    find: 'formers.filter(({ until }) => lasts(until)),',
+    replace: '[...formers],',
     tests: 'test/nest/live-rules',
   },
   {
