@@ -10,6 +10,7 @@ local MAX_LIMIT = 1000000000
 local MAX_EXACT_LIMIT = 10000
 local MAX_EXACT_COST = 128
 local MAX_EXACT_WARM_UP_LIMIT = 128
+local ROUNDING = 1e-6 -- what the computer is wrong by, in units
 
 local now, nowText    -- microseconds
 local extraExpiry     -- milliseconds that keys outlive their window
@@ -24,6 +25,7 @@ local isPossible = {} -- whether some waiting makes room for the charge
 local mostLive = {}   -- units in the window with which the charge has room: one of cost 0 takes nothing, but needs one
 local warmUps         -- where a charge has one, by its number: limit, over (microseconds), factor and place (among the keys
                       -- of states, which come after the logs)
+local hasWarmUps      -- whether any charge of any request has one
 local starts = {}     -- the first microsecond of the window that ends now, as text
 local expiries = {}   -- milliseconds from now that an exact log is needed, as text
 
@@ -92,10 +94,10 @@ local function readCharge(i, limit, windowMs, cost, layout, position)
   mostLive[i] = limits[i] - math.max(1, costs[i])
   isPossible[i] = costs[i] <= limits[i] and (isCompact[i] or costs[i] <= MAX_EXACT_COST)
   if over then
-    warmUps = warmUps or { count = 0 }
+    warmUps, hasWarmUps = warmUps or { count = 0 }, true
     warmUps.count = warmUps.count + 1
     warmUps[i] = { limit = limits[i], over = over * 1000, factor = factor, place = warmUps.count }
-    -- The limit of a cold log is a whole number, rounded up.
-    isPossible[i] = isPossible[i] and costs[i] < limits[i] / factor + 1 - 1e-6
+    -- No more than a cold log admits: its limit is rounded up.
+    isPossible[i] = isPossible[i] and costs[i] <= math.ceil(limits[i] / factor - ROUNDING)
   end
 end

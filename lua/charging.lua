@@ -49,6 +49,7 @@ local function refusing()
   -- Entries from the future tell that the server's clock stepped back. They were admitted before this moment, so this
   -- moment is a stamp that is late enough, and nobody is locked out for longer than a window from here.
   local function restampFuture(i)
+    if warmUps and warmUps[i] then warmUp.saveMoved(i) end
     if slices[i] then
       if slices[i].isRestamped then compact.save(i) end
       return

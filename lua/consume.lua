@@ -32,7 +32,7 @@
 local EPOCH_MS = 400 * 86400000 -- longer than the longest window
 
 local function judge()
-  if warmUps then warming().begin() end
+  if warmUps then warmUp.begin() end
   if readLogs() then return refusing().deny() end
   -- Compact logs come last: they do not know a repetition.
   for i = 1, logs do

@@ -10,14 +10,14 @@ export function luaSources() {
   return `// Made from lua/*.lua by lua/embed.mjs: change those.
 
 const LOGS = ${of('exact-logs', 'compact-logs')};
-const WINDOW = LOGS + ${of('warm-up', 'window')};
+const WINDOW = LOGS + ${of('window')};
 const ARGUMENTS = ${of('arguments')};
 const ONE_REQUEST = ARGUMENTS + ${of('one-request')};
 
 /** The scripts, each with what it shares with others before it. */
 export const LUA_SOURCES = {
-  consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('requests', 'charging', 'consume')},
-  peek: ONE_REQUEST + WINDOW + ${of('peek')},
+  consume: ${of('single-admission')} + ARGUMENTS + WINDOW + ${of('requests', 'warm-up', 'charging', 'consume')},
+  peek: ONE_REQUEST + WINDOW + ${of('peek-request', 'warm-up', 'peek')},
   refund: ONE_REQUEST + LOGS + ${of('refund')},
   'read-rules': ${of('read-rules')},
   'override-rule': ${of('override-rule')},

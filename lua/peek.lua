@@ -8,13 +8,7 @@
 -- what is free before the call.
 -- Errors: as of consume.lua.
 
-local count = (#ARGV - 1) / 4
-local fault = readNow() or readCharges(count, 2)
-if fault then return fault end
-if #KEYS ~= count + (warmUps and warmUps.count or 0) then
-  return redis.error_reply('ERR floodgate: ' .. #KEYS .. ' keys are not those of ' .. count .. ' logs')
-end
-if warmUps then warming().begin() end
+if warmUps then warmUp.begin() end
 local isRefused = readLogs()
 local result = { isRefused and 0 or 1 }
 appendReadings(result, isRefused)

@@ -1,6 +1,7 @@
--- How the window of a log is read that ends now, whatever its layout; it is put after exact-logs.lua, compact-logs.lua
--- and warm-up.lua.
+-- How the window of a log is read that ends now, whatever its layout; it is put after exact-logs.lua and
+-- compact-logs.lua.
 
+local warmUp      -- the functions of warm-up.lua, where a charge has one
 local live = {}   -- units in the window of each log
 local newest = {} -- stamp of the newest entry of each log, where it is known already
 

@@ -38,7 +38,8 @@ export interface Charge {
   readonly layout?: LogLayout | undefined;
   /**
    * How the limit climbs after a cold start or idleness; it is never above `limit`. The charges on one log agree in it, or
-   * the stricter holds for those that are decided together. In the exact layout, the limit is then 128 at most. A refund leaves the climb as it is.
+   * the stricter holds for those that are decided together. In the exact layout, the limit is then 128 at most. A refund
+   * leaves the climb as it is.
    * @default none: the limit is in force at once
    */
   readonly warmUp?: WarmUp | undefined;

@@ -14,7 +14,8 @@ export interface Budget extends Charge {
 export interface Refusal extends Budget {
   /**
    * Whole milliseconds, rounded up, until this budget has room for the same cost if nobody else takes it:
-   * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit (with a warm-up, above the limit of a cold log).
+   * refused one millisecond earlier, admitted then. Absent when no waiting helps, since the cost is above the limit (with a
+   * warm-up, above the limit of a cold log).
    */
   readonly retryAfterMs?: number;
   /**

@@ -1,7 +1,8 @@
 import { isAffordable, layoutOf, roomFor, type Charge } from './charge.ts';
+import { Climb, type WarmUpState } from './climb.ts';
 import type { Reading } from './decision.ts';
 import { readWindow } from './sliding-window.ts';
-import { Climb, type WarmUp, type WarmUpState } from './warm-up.ts';
+import type { WarmUp } from './warm-up.ts';
 import type { WindowLog } from './window-log.ts';
 
 /** As {@link readWindow}, by the limit that the warm-up of the charge has reached at this moment. */

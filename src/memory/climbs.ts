@@ -1,7 +1,8 @@
 import { logName, type Charge } from '../core/charge.ts';
+import { Climb, type WarmUpState } from '../core/climb.ts';
 import type { Reading } from '../core/decision.ts';
 import { readWindow } from '../core/sliding-window.ts';
-import { Climb, type WarmUp, type WarmUpState } from '../core/warm-up.ts';
+import type { WarmUp } from '../core/warm-up.ts';
 import { readWarmingWindow } from '../core/warming-window.ts';
 import type { WindowLog } from '../core/window-log.ts';
 
@@ -33,7 +34,7 @@ export class Climbs {
   /** What is left of the log, by the limit that is reached at this moment. */
   read(charge: Charge, log: WindowLog | undefined, now: number): Reading {
     if (!isWarming(charge)) return readWindow(charge, log, now);
-    return readWarmingWindow(charge, log, this.#stateOf(charge, now), now);
+    return readWarmingWindow(charge, log, this.#stateOf(charge), now);
   }
 
   /** Goes on with the climb of a charge that was admitted; it is given the reading after that, and gives it back. */
@@ -47,7 +48,7 @@ export class Climbs {
     if (!isWarming(charge) || charge.cost === 0) return;
     const length = lengthOf(charge);
     this.#sweep(length, now);
-    const state = climbOf(charge).after(this.#stateOf(charge, now), now, { cost: charge.cost, free });
+    const state = new Climb(charge, charge.warmUp).after(this.#stateOf(charge), now, { cost: charge.cost, free });
     this.#drop(length, logName(charge));
     const isBounded = charge.isAlwaysTracked !== true;
     if (isBounded && this.#size >= this.#most && !this.#forgetOldest(length)) return;
@@ -62,8 +63,8 @@ export class Climbs {
     for (const charge of charges) if (isWarming(charge)) this.#drop(lengthOf(charge), logName(charge));
   }
 
-  #stateOf(charge: WarmingCharge, now: number): WarmUpState | undefined {
-    return climbOf(charge).believed(this.#byLength.get(lengthOf(charge))?.get(logName(charge)), now);
+  #stateOf(charge: WarmingCharge): WarmUpState | undefined {
+    return this.#byLength.get(lengthOf(charge))?.get(logName(charge));
   }
 
   /** Two that are cold, so that sweeping outruns growth. */
@@ -89,6 +90,5 @@ export class Climbs {
   }
 }
 
-const climbOf = (charge: WarmingCharge): Climb => new Climb(charge, charge.warmUp);
 const lengthOf = ({ warmUp, isAlwaysTracked }: WarmingCharge): number =>
   isAlwaysTracked ? -warmUp.overMs : warmUp.overMs;

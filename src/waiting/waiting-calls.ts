@@ -85,8 +85,9 @@ export class WaitingCalls {
 
   #queueOf(charge: Charge): CallQueue {
     // The key, in which clients choose a part, comes last: no two budgets meet.
-    const { limit, windowMs, layout = '', onStoreError = '', rule = '', key } = charge;
-    const name = [limit, windowMs, layout, onStoreError, rule, key].join(' ');
+    const { limit, windowMs, layout = '', warmUp, onStoreError = '', rule = '', key } = charge;
+    const climb = warmUp ? `${warmUp.overMs}~${warmUp.coldFactor}` : '';
+    const name = [limit, windowMs, layout, climb, onStoreError, rule, key].join(' ');
     let queue = this.#queues.get(name);
     if (!queue) {
       const { moments, random } = this.#parts;
