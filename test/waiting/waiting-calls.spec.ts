@@ -3,6 +3,7 @@ import { StoreUnavailableError } from '../../src/core/errors.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { charge } from '../contract/store-contract.ts';
 import { ManualMoments } from '../support/manual-moments.ts';
+import { mostAdmittedInAnyWindow } from '../support/oracle.ts';
 import { DistantStore, WaitingProcess } from '../support/waiting-process.ts';
 
 const WINDOW_MS = 1_000;
@@ -108,6 +109,34 @@ describe('a call that waits for its turn', () => {
     await moments.settle();
 
     expect(waiter.admitted).toEqual(['a', 'other', 'b']);
+  });
+
+  it.each([
+    ['there is none', undefined],
+    ['it takes another time', { overMs: 1_000, coldFactor: 2 }],
+    ['it begins elsewhere', { overMs: 10_000, coldFactor: 4 }],
+  ])('has a queue for each warm-up of a budget: where %s', async (_, warmUp) => {
+    const climbing = { ...BUDGET, limit: 4, warmUp: { overMs: 10_000, coldFactor: 2 } };
+    for (const name of ['a', 'b', 'c']) waiter.acquire(name, climbing);
+    await moments.settle();
+    const { length: asked } = store.askedAt;
+    waiter.acquire('other', { ...climbing, warmUp });
+    await moments.settle();
+
+    expect(waiter.admitted.slice(0, 2)).toEqual(['a', 'b']);
+    expect(store.askedAt.length).toBe(asked + 1);
+  });
+
+  it('waits until a limit that climbs has room', async () => {
+    const climbing = { ...BUDGET, limit: 10, warmUp: { overMs: 2_000, coldFactor: 5 } };
+    for (let i = 0; i < 40; i++) waiter.acquire(`c${i}`, climbing);
+    await moments.runAll();
+
+    const admissions = waiter.outcomes.map(({ at }) => ({ at, units: 1 }));
+    expect(waiter.admitted).toEqual(Array.from({ length: 40 }, (_, i) => `c${i}`));
+    expect(admissions.filter(({ at }) => at === 0)).toHaveLength(2);
+    expect(mostAdmittedInAnyWindow(admissions, WINDOW_MS)).toBeLessThanOrEqual(10);
+    expect(store.askedAt.length).toBeLessThanOrEqual(80);
   });
 });
 
