@@ -38,7 +38,7 @@ if hasWarmUps then
   local function leftAt(i, moment)
     local state, over = states[i], warmUps[i].over
     if not state then return 1.5 * over end
-    if moment <= state.idleFrom then return math.min(math.max(0, state.usedUpAt - moment), 1.5 * over) end
+    if moment <= state.idleFrom then return state.usedUpAt - moment end
     local level = levelOf(i, math.max(0, state.usedUpAt - state.idleFrom)) + (moment - state.idleFrom) / over
     return leftOf(i, math.min(1, level))
   end
@@ -59,13 +59,14 @@ if hasWarmUps then
   end
 
   -- A state further in the future than any admission takes it tells that the server's clock stepped back: it is moved
-  -- with the clock.
+  -- with the clock. One with more left than there is tells that the warm-up was shortened.
   local function readState(i)
     local text = redis.call('GET', stateKey(i))
     states[i], isMoved[i] = nil, false
     if not text or #text ~= 16 then return end
     local usedUpAt, idleFrom = struct.unpack('<dd', text)
     local ahead = math.max(0, idleFrom - now - FULL_USE * windows[i])
+    usedUpAt = math.min(usedUpAt, idleFrom + 1.5 * warmUps[i].over)
     states[i] = { usedUpAt = usedUpAt - ahead, idleFrom = idleFrom - ahead }
     isMoved[i] = ahead > 0
   end

@@ -76,12 +76,12 @@ export class Climb {
   #leftAt(state: WarmUpState | undefined, moment: number): number {
     if (!state) return 1.5 * this.#overMs;
     const { usedUpAt, idleFrom } = state;
-    if (moment <= idleFrom) return Math.min(Math.max(0, usedUpAt - moment), 1.5 * this.#overMs);
+    if (moment <= idleFrom) return usedUpAt - moment;
     const level = this.#levelOf(Math.max(0, usedUpAt - idleFrom)) + (moment - idleFrom) / this.#overMs;
     return this.#leftOf(Math.min(1, level));
   }
 
-  /** The interval when so much is left. */
+  /** The interval when so much is left; less than nothing is nothing. */
   #intervalAt(left: number): number {
     if (left <= this.#overMs / 2) return 1;
     return Math.min(this.#factor, Math.sqrt(1 + this.#fall * (left / this.#overMs - 0.5)));

@@ -185,6 +185,18 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
       SLOW,
     );
 
+    it(
+      'climb in the time of a shorter warm-up as soon as it is asked for',
+      async () => {
+        const budget = climbing();
+        await useUpFor({ ...budget, warmUp: { overMs: 3_600_000, coldFactor: 3 } }, 2_000);
+        await warm(budget);
+        clock.advance(budget.windowMs);
+        expect(await useUp(budget)).toBe(limit);
+      },
+      SLOW,
+    );
+
     it('hold for the charges beside them on one log', async () => {
       const budget = climbing();
       const plain = { ...budget, warmUp: undefined };

@@ -81,7 +81,7 @@ describe('a limit that climbs, in an outage', () => {
   });
 
   it('does not hold back what the store admits afterwards', async () => {
-    const { clock, fail, shared, useUp, useUpFor } = setUp();
+    const { clock, fail, shared, useUp } = setUp();
     const budget = budgetOf();
     // Warmed by other processes.
     for (const end = clock.now() + 12_800; clock.now() < end; clock.advance(50)) {

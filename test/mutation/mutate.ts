@@ -19,6 +19,7 @@ import { REDIS_MUTATIONS } from './redis-mutations.ts';
 import { SHADOW_MUTATIONS } from './shadow-mutations.ts';
 import { STORE_MUTATIONS } from './store-mutations.ts';
 import { WAITING_MUTATIONS } from './waiting-mutations.ts';
+import { WARM_UP_MUTATIONS } from './warm-up-mutations.ts';
 import { WATCHING_MUTATIONS } from './watching-mutations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,6 +73,7 @@ const wanted = process.argv[2] ?? '';
 const ALL = [
   ...STORE_MUTATIONS,
   ...SHADOW_MUTATIONS,
+  ...WARM_UP_MUTATIONS,
   ...WATCHING_MUTATIONS,
   ...METRICS_MUTATIONS,
   ...WAITING_MUTATIONS,

@@ -17,12 +17,16 @@ describe('warmUp', () => {
     expect(await startMessageOfRules([rule])).toContain(message);
   });
 
-  it('is the same for all rules of a bucket', async () => {
+  it.each<readonly [RateLimitOptions['warmUp'], RateLimitOptions['warmUp']]>([
+    ['1s', '2s'],
+    ['1s', { over: '1s', coldFactor: 4 }],
+    ['1s', undefined],
+  ])('is the same for all rules of a bucket: %j and %j are not', async (one, other) => {
     const bucket = { bucket: 'shared', window: 10 };
     expect(
       await startMessageOfRules([
-        { ...bucket, warmUp: '1s' },
-        { ...bucket, warmUp: '2s' },
+        { ...bucket, ...(one !== undefined && { warmUp: one }) },
+        { ...bucket, ...(other !== undefined && { warmUp: other }) },
       ]),
     ).toContain('share the bucket shared, but not the warm-up');
   });
