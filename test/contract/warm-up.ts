@@ -4,6 +4,7 @@ import type { Charge, LogLayout } from '../../src/core/charge.ts';
 import type { RateLimitStore, RefundRequest } from '../../src/core/rate-limit-store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mostAdmittedInAnyWindow, type Admission } from '../support/oracle.ts';
+import { climbed, cooled } from '../support/warm-up-formula.ts';
 import { charge } from './store-contract.ts';
 
 /** Makes clients of one store, on the time that the test gives. */
@@ -14,19 +15,6 @@ const SLOW = 60_000;
 
 let ids = 0;
 const nextId = (): string => `w${ids++}`;
-
-/** The published formula: the effective limit of a log that was used up for so long since it was cold. */
-const formula = (limit: number, coldFactor: number, overMs: number, ageMs: number): number =>
-  limit / Math.sqrt(Math.max(1, coldFactor ** 2 - (coldFactor ** 2 - 1) * (ageMs / overMs)));
-
-/** That of one that was idle for so long since nothing was stored. */
-const cooled = (limit: number, coldFactor: number, overMs: number, idleMs: number): number => {
-  const threshold = (0.5 * overMs * limit) / 1_000;
-  const most = threshold + (2 * overMs * limit) / (1_000 * (1 + coldFactor));
-  const stored = Math.min(most, (most * idleMs) / overMs);
-  const slope = (coldFactor - 1) / (most - threshold);
-  return limit / (1 + Math.max(0, stored - threshold) * slope);
-};
 
 /** Within 5 % of the formula, or one unit. */
 const expectNear = (found: number, wanted: number): void =>
@@ -77,6 +65,19 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
       expect((await consume(budget)).budgets).toMatchObject([{ limit: 10, remaining: 3, warmUp: WARM_UP }]);
       expect(await useUp(budget)).toBe(3);
       expect(await effective(climbing({ limit: 10, warmUp: { overMs: 1, coldFactor: 100 } }))).toBe(1);
+      // Where the computer is above the whole number.
+      const whole = climbing({ limit: 113, warmUp: { overMs: 1_000, coldFactor: 1.13 } });
+      expect(await effective(whole)).toBe(100);
+      expect(await consume({ ...whole, cost: 101 })).not.toHaveProperty('retryAfterMs');
+      expect((await consume({ ...whole, cost: 100 })).allowed).toBe(true);
+    });
+
+    it('let what takes nothing pass where there is room for one unit by the limit that is reached', async () => {
+      const budget = climbing({ limit: 10 });
+      expect((await consume({ ...budget, cost: 0 })).allowed).toBe(true);
+      await useUp(budget);
+      const [one, nothing] = [await consume(budget), await consume({ ...budget, cost: 0 })];
+      expect(nothing).toMatchObject({ allowed: false, retryAfterMs: one.allowed ? 0 : one.retryAfterMs });
     });
 
     it('do not climb by a burst that is admitted at once', async () => {
@@ -96,7 +97,7 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
           const startedAt = found[0]?.at ?? clock.now();
           if (found.length > 0) clock.advance(50);
           found.push(...(await useUpFor(budget, startedAt + ageMs - lastAt - (found.length > 0 ? 50 : 0))));
-          expectNear(inLastWindow(found, budget), formula(limit, 3, WARM_UP.overMs, ageMs));
+          expectNear(inLastWindow(found, budget), climbed(limit, WARM_UP, ageMs));
         }
         expect(mostAdmittedInAnyWindow(found, budget.windowMs)).toBeLessThanOrEqual(limit);
       },
@@ -115,8 +116,33 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
         const idleForMs = [2_000, 4_800, 6_400, 7_600, 12_000];
         for (const [i, idleMs] of idleForMs.entries()) {
           clock.advance(idleMs - (idleForMs[i - 1] ?? 0));
-          expectNear(await effective(budget), cooled(limit, 3, WARM_UP.overMs, idleMs));
+          expectNear(await effective(budget), cooled(limit, WARM_UP, idleMs));
         }
+      },
+      SLOW,
+    );
+
+    it(
+      'climb by the formula where clients come back a little late',
+      async () => {
+        const budget = climbing({ warmUp: { overMs: 32_000, coldFactor: 3 } });
+        const startedAt = clock.now();
+        for (let i = 0; i < 29; i++) {
+          await useUp(budget);
+          clock.advance(1.04 * budget.windowMs);
+        }
+        expectNear(await useUp(budget), climbed(limit, budget.warmUp!, clock.now() - startedAt));
+      },
+      SLOW,
+    );
+
+    it(
+      'are idle from a window after the last use on, however long they were used',
+      async () => {
+        const budget = climbing();
+        await useUpFor(budget, 5 * WARM_UP.overMs);
+        clock.advance(1.05 * budget.windowMs + 0.7 * WARM_UP.overMs);
+        expectNear(await effective(budget), cooled(limit, WARM_UP, 0.7 * WARM_UP.overMs));
       },
       SLOW,
     );
@@ -155,6 +181,20 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
       },
       SLOW,
     );
+
+    it('tell when there is room by the limit that falls until then', async () => {
+      const budget = climbing({ warmUp: { overMs: 500, coldFactor: 3 } });
+      await useUpFor(budget, 1_200);
+      const large = { ...budget, cost: limit / 3 };
+      const decision = await consume(large);
+      const retryAfterMs = decision.allowed ? 0 : decision.retryAfterMs!;
+      // A third of the units leaves the window in a third of it, but then the limit is lower.
+      expect(retryAfterMs).toBeGreaterThan(0.6 * budget.windowMs);
+      clock.advance(retryAfterMs - 1);
+      expect((await consume(large)).allowed).toBe(false);
+      clock.advance(1);
+      expect((await consume(large)).allowed).toBe(true);
+    });
 
     it(
       'refuse without a retry time what costs more than a cold log admits',

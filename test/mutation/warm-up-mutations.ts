@@ -110,7 +110,7 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'src/core/climb.ts',
     find: 'this.#leftOf(Math.min(1, level))',
     replace: 'this.#leftOf(level)',
-    tests: core,
+    tests: parity,
   },
   {
     takesAway: 'no interval is longer than the cold one',
@@ -321,7 +321,7 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'lua/arguments.lua',
     find: 'local ROUNDING = 1e-6',
     replace: 'local ROUNDING = 0',
-    tests: parity,
+    tests: inRedis,
   },
   {
     takesAway: 'a log without a state is cold in Redis',
@@ -349,7 +349,7 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'lua/warm-up.lua',
     find: 'math.min(factor, math.sqrt(1 + (factor ^ 2 - 1) * (left / over - 0.5)))',
     replace: 'math.sqrt(1 + (factor ^ 2 - 1) * (left / over - 0.5))',
-    tests: parity,
+    tests: clockSteps,
   },
   {
     takesAway: 'there is a threshold in Redis',
@@ -482,14 +482,14 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'lua/warm-up.lua',
     find: 'if warmUps[i] and costs[i] > 0 then',
     replace: 'if warmUps[i] then',
-    tests: parity,
+    tests: inRedis,
   },
   {
     takesAway: 'room for one unit is needed where nothing is taken, by the climb',
     file: 'lua/warm-up.lua',
     find: 'most[i] = effective[i] - math.max(1, costs[i])',
     replace: 'most[i] = effective[i] - costs[i]',
-    tests: parity,
+    tests: inRedis,
   },
   {
     takesAway: 'a preview goes by the climb in Redis',

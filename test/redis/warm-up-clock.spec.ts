@@ -65,6 +65,14 @@ describe.each<LogLayout>(['exact', 'compact'])('a limit that climbs, in an %s lo
     }
   });
 
+  it('is never below the limit of a cold log', async () => {
+    const { effective, consume, step } = setUp(layout);
+    const budget = budgetOf(layout, { limit: 100, warmUp: { overMs: 1_000, coldFactor: 10 } });
+    await consume(budget);
+    step(-900);
+    expect(await effective(budget)).toBe(9);
+  });
+
   it('does not climb by a step back alone', async () => {
     const { elapsed, effective, useUp, step } = setUp(layout);
     const budget = budgetOf(layout);

@@ -49,6 +49,13 @@ describe('where a climb stands', () => {
     expect(await client.type(`${keyPrefix}:${budget.key}:1000`)).toBe('zset');
   });
 
+  it('is not kept for what takes nothing', async () => {
+    const store = new RedisStore(client, { keyPrefix });
+    const budget = charge({ limit: 90, cost: 0, warmUp: { overMs: 8_000, coldFactor: 3 } });
+    await store.consume({ id: 'a', charges: [budget] });
+    expect(await client.exists(`${keyPrefix}:${budget.key}:1000~warm`)).toBe(0);
+  });
+
   it('is each budget’s own where many are asked for in one call', async () => {
     const store = new RedisStore(client, { keyPrefix });
     const warmUp = { overMs: 8_000, coldFactor: 3 };
