@@ -1,4 +1,4 @@
-import { isAffordable, layoutOf, roomFor, type Charge } from './charge.ts';
+import { isAffordable, roomFor, type Charge } from './charge.ts';
 import { Climb, type WarmUpState } from './climb.ts';
 import type { Reading } from './decision.ts';
 import { readWindow } from './sliding-window.ts';
@@ -14,7 +14,7 @@ export function readWarmingWindow(
 ): Reading {
   const climb = new Climb(charge, charge.warmUp);
   const limit = climb.limitAt(state, now);
-  const reading = readWindow({ ...charge, limit, layout: layoutOf(charge), warmUp: undefined }, log, now);
+  const reading = readWindow({ ...charge, limit, warmUp: undefined }, log, now);
   if (!isAffordable(charge)) return { ...reading, refusal: {} };
   if (!log || !reading.refusal) return reading;
   return { ...reading, refusal: { retryAfterMs: firstRoom(charge, log, now, { climb, state }) } };

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Charge } from '../../src/core/charge.ts';
 import type { StoreFailureKind } from '../../src/core/errors.ts';
+import { LocalFallback } from '../../src/failure/local-fallback.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { charge } from '../contract/store-contract.ts';
 import { LimitedProcess } from '../support/limited-process.ts';
@@ -94,6 +95,15 @@ describe('a limit that climbs, in an outage', () => {
     expect(await useUp(budget)).toBe(30);
     fail(undefined);
     expect(await useUp(budget)).toBe(60);
+  });
+
+  it('is told to callers where a process refuses what the store admits', () => {
+    const clock = new ManualClock();
+    const local = new LocalFallback({ instances: () => 1, onFull: () => undefined, now: clock.now });
+    const budget = budgetOf({ limit: 1 });
+    local.consume({ id: 'a', charges: [budget] });
+    const told = { limit: 1, warmUp: WARM_UP };
+    expect(local.confirm('b', [budget], local.now())).toMatchObject({ budgets: [told], refusedBy: [told] });
   });
 
   it('is cold after a reset', async () => {

@@ -79,7 +79,7 @@ describe('a refusal that is remembered while the limit climbs', () => {
         const budget = charge(rule);
         for (const { waitMs, calls } of history) {
           clock.advance(waitMs);
-          for (let i = 0; i < calls; i++) await consume(budget);
+          for (let i = 0; i < calls; i++) expect(await consume(budget)).toBeDefined();
         }
       }),
       { numRuns: 200 },

@@ -185,8 +185,8 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a window is read by the limit that is reached',
     file: 'src/core/warming-window.ts',
-    find: 'readWindow({ ...charge, limit, layout',
-    replace: 'readWindow({ ...charge, layout',
+    find: 'readWindow({ ...charge, limit, warmUp',
+    replace: 'readWindow({ ...charge, warmUp',
     tests: inProcess,
   },
   {
@@ -215,13 +215,6 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'src/core/warming-window.ts',
     find: '  while (isRefusedAt(ms)) {',
     replace: '  if (isRefusedAt(ms)) {',
-    tests: inProcess,
-  },
-  {
-    takesAway: 'a window is read without a climb where the log is new',
-    file: 'src/core/warming-window.ts',
-    find: 'layout: layoutOf(charge), ',
-    replace: '',
     tests: inProcess,
   },
   {
