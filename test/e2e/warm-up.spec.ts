@@ -15,6 +15,10 @@ class QuotesController {
   @RateLimit({ window: '1s', limit: 12, type: 'IP', warmUp: { over: '10s', coldFactor: 6 } })
   @Get('slow')
   slow() {}
+
+  @RateLimit({ window: '1s', limit: () => 129, exact: true, warmUp: '10s' })
+  @Get('too-large')
+  tooLarge() {}
 }
 
 const CASES = PLATFORMS.flatMap((platform) => ['in process', 'in Redis'].map((where) => [platform, where] as const));
@@ -76,6 +80,18 @@ describe.each(CASES)('a limit that climbs, on %s, with budgets %s', (platform, w
       clock.advance(1);
       expect((await get('/quotes')).status).toBe(200);
     }
+  });
+
+  it('cannot be judged where a function gives an exact limit above 128', async () => {
+    const { statuses } = await start();
+    expect(await statuses(1, '/too-large')).toEqual([503]);
+  });
+
+  it('climbs in both windows while the window of a rule changes', async () => {
+    const { get, limiter, useUp } = await start();
+    await limiter.rules.override('quotes', { window: '4s', limit: 30 });
+    expect(remaining(await get('/quotes'))).toBe(3);
+    expect((await useUp('/quotes')).map(({ status }) => status)).toEqual([200, 200, 200, 429]);
   });
 
   it('tells what remains to the request, while it climbs and when it is reached', async () => {

@@ -727,12 +727,12 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'src/nest/rule-charges.ts',
     find: 'charge.limit > maxExactLimit(warmUp)',
     replace: 'charge.limit > 10_000',
-    tests: options,
+    tests: requests,
   },
   {
     takesAway: 'rules of one bucket agree in their warm-up',
     file: 'src/nest/rule-conflicts.ts',
-    find: 'isBucket && !isSameWarmUp(other.warmUp, warmUp)',
+    find: 'isBucket && mayMeet(rule, other) && !isSameWarmUp(other.warmUp, warmUp)',
     replace: 'false',
     tests: options,
   },
@@ -760,8 +760,8 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'the limiter service charges with the warm-up of the rule',
     file: 'src/nest/reference-charges.ts',
-    find: 'layout, warmUp, rule: label',
-    replace: 'layout, rule: label',
+    find: '      warmUp,\n',
+    replace: '',
     tests: options,
   },
   {
@@ -781,8 +781,8 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a rule whose window changed is charged with its former warm-up',
     file: 'src/nest/rule-charges.ts',
-    find: 'cost, layout, warmUp };',
-    replace: 'cost, layout };',
-    tests: options,
+    find: '          warmUp,\n        };',
+    replace: '        };',
+    tests: requests,
   },
 ];

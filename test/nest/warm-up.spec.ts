@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { RATE_LIMIT_STORE, MemoryStore, RateLimiter, type RateLimitOptions } from 'nestjs-floodgate';
 import { Test } from '@nestjs/testing';
+import { layoutFor } from '../../src/nest/outcome.ts';
+import type { Rule } from '../../src/nest/rule.ts';
+import { soleRule } from '../../src/nest/sole-rule.ts';
 import { rootModule } from '../support/limited-app.ts';
 import { startMessageOfRules } from '../support/start-error.ts';
 
@@ -29,6 +32,29 @@ describe('warmUp', () => {
         { ...bucket, ...(other !== undefined && { warmUp: other }) },
       ]),
     ).toContain('share the bucket shared, but not the warm-up');
+  });
+
+  it('leaves room for the cost of all rules of a bucket on one handler', async () => {
+    const bucket = { bucket: 'shared', window: 10, warmUp: '1s' } as const;
+    expect(
+      await startMessageOfRules([
+        { ...bucket, limit: 9 },
+        { ...bucket, limit: 100, cost: 5 },
+      ]),
+    ).toContain('one costs more than the other admits');
+  });
+
+  it('tells rules of one name apart', () => {
+    const rule = { name: 'quotes', warmUp: { overMs: 1_000, coldFactor: 3 } } as Rule;
+    expect(soleRule('quotes', [rule, { ...rule }])).toBe(rule);
+    for (const warmUp of [undefined, { overMs: 1_000, coldFactor: 4 }]) {
+      expect(() => soleRule('quotes', [rule, { ...rule, warmUp }])).toThrow('several rules are named');
+    }
+  });
+
+  it('lets outcomes be counted exactly where the limit is small', () => {
+    const warmUp = { overMs: 1_000, coldFactor: 3 };
+    expect([128, 129].map((limit) => layoutFor('failed', limit, 1, warmUp))).toEqual(['exact', undefined]);
   });
 
   it('lets the limit of a rule climb, with a third of it at first', async () => {
