@@ -42,8 +42,8 @@ export class GuardBinding {
   }
 
   #appendToHandlers(): void {
-    if (this.#isBound) for (const handler of this.#rules.lateHandlers) appendLateGuard(handler);
-    if (this.#isEnabled) for (const handler of this.#rules.outcomeHandlers) appendOutcomeInterceptor(handler);
+    if (this.#isBound) for (const handler of this.#rules.handlers.lateHandlers) appendLateGuard(handler);
+    if (this.#isEnabled) for (const handler of this.#rules.handlers.outcomeHandlers) appendOutcomeInterceptor(handler);
   }
 }
 

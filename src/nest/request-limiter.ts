@@ -48,7 +48,7 @@ export class RequestLimiter {
   /** True, or the promise of it, when nothing keeps the request out so far; what is left to the late guard comes later. */
   admit(context: ExecutionContext): true | Promise<true> {
     if (!this.#parts.transport.carries(context)) return true;
-    const rules = this.#parts.rules.rulesFor(context);
+    const rules = this.#parts.rules.handlers.rulesFor(context);
     if (!rules || !beginInvocation(context) || !this.#parts.limits.isOn) return true;
     const { lists } = this.#parts;
     return lists ? this.#admitUnlisted(lists, rules, context) : this.#decideEarly(rules, context);

@@ -1,10 +1,10 @@
-import { Inject, Injectable, Logger, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RateLimitConfigurationError } from '../core/errors.ts';
 import type { OverrideValues } from '../core/rule-override-store.ts';
 import { CallRules } from './call-rules.ts';
 import { classChain, discoverHandlers, hasRules, type HttpHandler } from './discovered-handlers.ts';
-import { RulesByHandler, type HandlerRules, type InForce } from './rules-by-handler.ts';
+import { RulesByHandler, type InForce } from './rules-by-handler.ts';
 import { moduleOptionFaults, ruleDefaults, type RateLimitModuleOptions } from './module-options.ts';
 import { APPLICATION_PLACE, controllerPlace, handlerPlace, type Class, type Handler } from './place.ts';
 import type { RateLimitOptions } from './rate-limit-options.ts';
@@ -37,8 +37,9 @@ export class RuleBook {
   readonly #faults = new Set<string>();
   readonly #options: RateLimitModuleOptions;
   readonly #discovery: DiscoveryService;
-  readonly #byHandler: RulesByHandler;
   readonly #http: readonly HttpHandler[];
+  /** Which of them apply to which handler. */
+  readonly handlers: RulesByHandler;
   /** What stands on methods of providers. */
   readonly calls: CallRules;
 
@@ -52,7 +53,7 @@ export class RuleBook {
     this.#discovery = discovery;
     this.#note(moduleOptionFaults(options));
     this.#throwFaultsUnless(typeof options === 'object' && options !== null);
-    this.#byHandler = new RulesByHandler(options);
+    this.handlers = new RulesByHandler(options);
 
     const { http, others, faults } = discoverHandlers(discovery, scanner);
     this.#http = http;
@@ -74,29 +75,14 @@ export class RuleBook {
       for (const { controller, methodName, handler } of this.#http) {
         const served = (instance as Record<string, Handler> | undefined)?.[methodName];
         if (controller === metatype && served && served !== handler)
-          this.#byHandler.addReplacement(controller, served, handler);
+          this.handlers.addReplacement(controller, served, handler);
       }
     }
   }
 
-  /** The handlers that have something to decide after all guards. */
-  get lateHandlers(): readonly Handler[] {
-    return this.#byHandler.lateHandlers;
-  }
-
-  /** The handlers whose outcome some rule counts by. */
-  get outcomeHandlers(): readonly Handler[] {
-    return this.#byHandler.outcomeHandlers;
-  }
-
   /** Takes in which rules are in force in the place of those that are written. */
   follow(inForce: InForce): void {
-    this.#byHandler.follow(inForce);
-  }
-
-  /** Undefined where no rule applies. */
-  rulesFor(context: ExecutionContext): HandlerRules | undefined {
-    return this.#byHandler.rulesFor(context);
+    this.handlers.follow(inForce);
   }
 
   /** The rules of which each client can fill a log that takes much memory, as messages name them. */
@@ -177,7 +163,7 @@ export class RuleBook {
       for (const rule of rules) this.#applied.add(rule);
       this.#note(bucketConflicts(rules));
       this.#applicable.push(rules);
-      this.#byHandler.add(controller, handler, this.#options.enabled === false ? [] : rules);
+      this.handlers.add(controller, handler, this.#options.enabled === false ? [] : rules);
     }
   }
 

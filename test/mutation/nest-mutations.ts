@@ -5,7 +5,7 @@ export const NEST_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what waits is decided after all guards',
     file: 'src/nest/guard-binding.ts',
-    find: 'if (this.#isBound) for (const handler of this.#rules.lateHandlers) appendLateGuard(handler);',
+    find: 'if (this.#isBound) for (const handler of this.#rules.handlers.lateHandlers) appendLateGuard(handler);',
     replace: '',
     tests: 'test/e2e/moments',
   },
