@@ -85,6 +85,8 @@ export class CallQueue {
 
   /** How the call is refused without a place in the queue: as if it stood at the end. */
   denialAtEnd(call: WaitingCall): Denied {
+    // It may have been made for this call.
+    this.#endIfIdle();
     return this.#remembered(call, this.#turnAfter(this.#line.units + call.charge.cost, call.charge));
   }
 

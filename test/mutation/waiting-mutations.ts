@@ -273,4 +273,12 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
     replace: '',
     tests: 'test/nest/rate-limiter-acquire',
   },
+  {
+    takesAway: 'a queue that nobody may join is not kept',
+    file: QUEUE,
+    find: `    // It may have been made for this call.
+    this.#endIfIdle();`,
+    replace: '',
+    tests: 'test/waiting/waiting-calls',
+  },
 ];

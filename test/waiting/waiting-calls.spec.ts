@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/core/errors.ts';
+import { callIds } from '../../src/core/call-id.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { charge } from '../contract/store-contract.ts';
+import { MOST_WAITING, WaitingCalls, type WaitingCallsParts } from '../../src/waiting/waiting-calls.ts';
 import { ManualMoments } from '../support/manual-moments.ts';
 import { mostAdmittedInAnyWindow } from '../support/oracle.ts';
+import { usedHeapBytes } from '../support/used-heap.ts';
 import { DistantStore, WaitingProcess } from '../support/waiting-process.ts';
 
 const WINDOW_MS = 1_000;
@@ -217,6 +220,21 @@ describe('a call that would wait too long', () => {
     await moments.settle();
 
     expect(waiter.outcomes).toMatchObject([{ name: 'e', decision: { allowed: false, retryAfterMs: 2 * WINDOW_MS } }]);
+  });
+
+  it('takes no memory where too many wait for all budgets together, whatever keys clients choose', async () => {
+    const never: WaitingCallsParts['store'] = { consume: () => new Promise(() => undefined), refund: async () => {} };
+    const calls = new WaitingCalls({ store: never, nextId: callIds(), moments });
+    const patience = { maxWaitMs: Infinity, maxQueued: MOST_WAITING, signal: undefined };
+    for (let i = 0; i < MOST_WAITING; i++) void calls.acquire(BUDGET, patience);
+    const before = usedHeapBytes();
+    for (let i = 0; i < 10_000; i++) {
+      expect((await calls.acquire(charge({ key: `{ip:${i}}:x` }), patience)).allowed).toBe(false);
+    }
+    const grownBy = usedHeapBytes() - before;
+    // Not to be collected before.
+    expect(calls).toBeInstanceOf(WaitingCalls);
+    expect(grownBy).toBeLessThan(2_000_000);
   });
 
   it('is denied at once where no waiting helps, and holds nobody up', async () => {
