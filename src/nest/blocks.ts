@@ -1,4 +1,5 @@
 import { logName, type Charge } from '../core/charge.ts';
+import { within } from '../core/deadline.ts';
 import type { Budget, Decision, Denied, Preview } from '../core/decision.ts';
 import { StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore } from '../core/rate-limit-store.ts';
@@ -31,13 +32,20 @@ export class Blocks {
     return charged.some(mayBlock) ? this.#consume(request, charged) : this.#parts.store.consume(request);
   }
 
+  /** The same, but a refusal does not count. */
+  async consumeUncounted(request: ConsumeRequest, charged: readonly RuleCharge[]): Promise<Decision> {
+    const blocking = blockingOf(charged);
+    const decision = await this.#probe(request, blocking);
+    return decision.allowed ? decision : inTermsOfRules(decision, request.charges, blocking);
+  }
+
   /** As the store: counts nothing. */
   async peek(charged: readonly RuleCharge[]): Promise<Preview> {
     const charges = charged.map(({ charge }) => charge);
     const blocking = blockingOf(charged);
     const preview = await this.#parts.store.peek([...charges, ...blocking.map(({ probe }) => probe)]);
     if (preview.allowed) return { ...preview, budgets: ofCharges(charges, preview.budgets) };
-    return denialOfRules(preview, charges, new Map(blocking.map((each) => [each, blockedMsIn(preview, each)])));
+    return inTermsOfRules(preview, charges, blocking);
   }
 
   /** The refusal of a block, where there is one; otherwise what this gives, of which no refusal counts. */
@@ -59,10 +67,9 @@ export class Blocks {
     const { charges, withinMs = this.#parts.deadlineMs } = request;
     const endsAt = performance.now() + withinMs;
     const blocking = blockingOf(charged);
-    const probed = [...charges, ...blocking.map(({ probe }) => probe)];
-    const decision = await this.#parts.store.consume({ ...request, charges: probed });
-    if (decision.allowed) return { ...decision, budgets: ofCharges(charges, decision.budgets) };
-    const denied = await this.#withOwnWaits(decision, blocking);
+    const decision = await this.#probe(request, blocking);
+    if (decision.allowed) return decision;
+    const denied = await this.#withOwnWaits(decision, blocking, endsAt);
     // Each log of refusals by itself: what one rule finds must not keep another from counting.
     const counts = new Map<string, Promise<number | undefined>>();
     const blockedMsOf = (each: BlockCharges): Promise<number | undefined> | number | undefined => {
@@ -76,18 +83,27 @@ export class Blocks {
     return denialOfRules(denied, charges, new Map(await Promise.all(found)));
   }
 
+  /** Asks for the charges of the request and, in the same step, whether somebody is blocked. */
+  async #probe(request: ConsumeRequest, blocking: readonly BlockCharges[]): Promise<Decision> {
+    const { charges } = request;
+    if (blocking.length === 0) return this.#parts.store.consume(request);
+    const probed = [...charges, ...blocking.map(({ probe }) => probe)];
+    const decision = await this.#parts.store.consume({ ...request, charges: probed });
+    return decision.allowed ? { ...decision, budgets: ofCharges(charges, decision.budgets) } : decision;
+  }
+
   /**
    * A block that this process remembers does not tell how long the rule's own budget refuses. Where the window is not
    * over before the block, the store has to say.
    */
-  async #withOwnWaits(denied: Denied, blocking: readonly BlockCharges[]): Promise<Denied> {
+  async #withOwnWaits(denied: Denied, blocking: readonly BlockCharges[], endsAt: number): Promise<Denied> {
     if (denied.decidedBy !== 'cache') return denied;
     const isUnknown = ({ own, probe, block }: BlockCharges): boolean =>
       block.forMs < own.windowMs && refusalIn(denied, probe) !== undefined && !refusalIn(denied, own);
     const unknown = blocking.filter(isUnknown).map(({ own }) => own);
     if (unknown.length === 0) return denied;
     try {
-      const preview = await this.#parts.store.peek(unknown);
+      const preview = await within(endsAt - performance.now(), this.#parts.store.peek(unknown), noTimeLeft);
       const budgets = [...denied.budgets, ...preview.budgets];
       return preview.allowed
         ? { ...denied, budgets }
@@ -138,9 +154,14 @@ function unlessUnavailable(error: unknown): undefined {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }
 
+const noTimeLeft = (): Error => new Error('no time is left to ask how long the budget itself refuses');
+
 /** How long a rule blocks by what the store found, milliseconds; undefined where it does not. */
 const blockedMsIn = (denied: Denied, { probe }: BlockCharges): number | undefined =>
   refusalIn(denied, probe)?.retryAfterMs;
+
+const inTermsOfRules = (denied: Denied, charges: readonly Charge[], blocking: readonly BlockCharges[]): Denied =>
+  denialOfRules(denied, charges, new Map(blocking.map((each) => [each, blockedMsIn(denied, each)])));
 
 /** Without those of the logs that blocks are made of. */
 const ofCharges = (charges: readonly Charge[], budgets: readonly Budget[]): readonly Budget[] =>

@@ -30,6 +30,7 @@ export class LiveRules {
   readonly #inForce = new Map<Rule, RuleInForce>();
   /** What was changed in a rule, by its name; JSON for comparison. */
   readonly #values = new Map<string, string>();
+  #onChange = (): void => undefined;
 
   /** @param now milliseconds */
   constructor(written: WrittenRules, now: () => number = () => performance.now()) {
@@ -40,6 +41,11 @@ export class LiveRules {
   /** Rules that are, or are becoming, other than they are written. While there are none, nobody need ask for one. */
   get size(): number {
     return this.#inForce.size;
+  }
+
+  /** Has this called after each change that was made. */
+  whenChanged(listener: () => void): void {
+    this.#onChange = listener;
   }
 
   /** Undefined where the rule holds as it is written. */
@@ -100,6 +106,7 @@ export class LiveRules {
       else this.#values.set(name, text);
     }
     if (news.size > 0) this.#written.follow((written) => this.#inForce.get(written)?.rule ?? written);
+    if (news.size > faults.size) this.#onChange();
     return faults;
   }
 

@@ -176,8 +176,12 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   },
   {
     provide: WaitingCalls,
-    inject: [RATE_LIMIT_STORE],
-    useFactory: (store: RateLimitStore) => new WaitingCalls({ store: new RenewingStore(store), nextId: callIds() }),
+    inject: [RATE_LIMIT_STORE, Blocks, LiveRules],
+    useFactory: (store: RateLimitStore, blocks: Blocks, live: LiveRules) => {
+      const waiting = new WaitingCalls({ store: new RenewingStore(store, blocks), nextId: callIds() });
+      live.whenChanged(() => waiting.askAgain());
+      return waiting;
+    },
   },
   ...LIMITER_PROVIDERS,
 ];

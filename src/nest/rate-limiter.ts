@@ -98,7 +98,7 @@ export class RateLimiter {
     const answer = spared.answer(charged, nextId());
     if (answer) return answer;
     const [{ charge }] = charged;
-    renewWhenAsked(charge, () => chargesOf(charges.of(rule, identity, options.cost)));
+    renewWhenAsked(charge, () => charges.of(rule, identity, options.cost));
     const wait = (): Promise<Decision> => blocks.unlessBlocked(charged[0], () => waiting.acquire(charge, patience));
     const { decision } = await unavailableAsException(decisions.observe(charged, wait));
     return decision;

@@ -23,7 +23,7 @@ export interface CallQueueParts {
 }
 
 /** What is known of a budget without room. Moments are milliseconds of this process. */
-interface Closed {
+interface Closed extends Pick<Charge, 'limit' | 'windowMs'> {
   /** For so many units there is no room before `opensAt`. */
   readonly units: number;
   readonly opensAt: number;
@@ -79,8 +79,7 @@ export class CallQueue {
     if (!this.#line.remove(call) || !this.#stopWaking) return;
     const { first } = this.#line;
     if (first && roomFor(first.charge) >= this.#closed!.units) return;
-    this.#stop();
-    this.#askNext();
+    this.askAgain();
   }
 
   /** How the call is refused without a place in the queue: as if it stood at the end. */
@@ -88,6 +87,13 @@ export class CallQueue {
     // It may have been made for this call.
     this.#endIfIdle();
     return this.#remembered(call, this.#turnAfter(this.#line.units + call.charge.cost, call.charge));
+  }
+
+  /** What the refusal told does not hold any more. */
+  askAgain(): void {
+    if (!this.#stopWaking) return;
+    this.#stop();
+    this.#askNext();
   }
 
   /** Nobody waits any longer: all that do get this error. */
@@ -138,11 +144,11 @@ export class CallQueue {
     const units = roomFor(charge);
     this.#allowance.spend();
     this.#room = 0;
-    const [{ remaining, resetAfterMs, retryAfterMs }] = denied.refusedBy;
-    if (retryAfterMs === undefined) return this.#line.takeFirst(charge.cost)?.resolve(denied);
+    const [{ limit, windowMs, remaining, resetAfterMs, retryAfterMs, isBlock }] = denied.refusedBy;
+    if (retryAfterMs === undefined || isBlock) return this.#line.takeFirst(charge.cost)?.resolve(denied);
     const now = this.#parts.moments.now();
-    const { decidedBy } = denied;
-    this.#closed = { units, opensAt: now + retryAfterMs, remaining, wholeAt: now + resetAfterMs, decidedBy };
+    const [opensAt, wholeAt] = [now + retryAfterMs, now + resetAfterMs];
+    this.#closed = { units, limit, windowMs, opensAt, remaining, wholeAt, decidedBy: denied.decidedBy };
   }
 
   #waitForRoom({ units, opensAt, decidedBy }: Closed): void {
@@ -163,7 +169,9 @@ export class CallQueue {
    * The earliest moment at which the last of so many units can be taken, if nothing is given back: the first when there
    * is room again, and the limit in each window from then on.
    */
-  #turnAfter(units: number, { limit, windowMs }: Charge): number {
+  #turnAfter(units: number, charge: Charge): number {
+    // Of the rule in force, where a refusal told it.
+    const { limit, windowMs } = this.#closed ?? charge;
     const opensAt = this.#closed?.opensAt ?? this.#parts.moments.now();
     return opensAt + Math.max(0, Math.ceil(units / limit) - 1) * windowMs;
   }

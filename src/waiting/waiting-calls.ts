@@ -70,6 +70,11 @@ export class WaitingCalls {
     }
   }
 
+  /** Limits have changed: what refusals told of them does not hold any more. */
+  askAgain(): void {
+    for (const queue of this.#queues.values()) queue.askAgain();
+  }
+
   /** Ends every wait with this error, those that begin later too. @returns when nothing is under way any more */
   async end(error: unknown): Promise<void> {
     this.#endedBy = { error };

@@ -208,4 +208,11 @@ export const PENALTY_MUTATIONS: readonly Mutation[] = [
     replace: "'local'",
     tests: 'test/failure/fenced-store',
   },
+  {
+    takesAway: 'what a remembered block does not tell is waited for within the time of the call',
+    file: 'src/nest/blocks.ts',
+    find: 'await within(endsAt - performance.now(), this.#parts.store.peek(unknown), noTimeLeft)',
+    replace: 'await this.#parts.store.peek(unknown)',
+    tests: 'test/nest/blocks',
+  },
 ];

@@ -10,8 +10,8 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'who waits asks at the moment that a refusal told, and not before',
     file: QUEUE,
-    find: 'opensAt: now + retryAfterMs',
-    replace: 'opensAt: now + retryAfterMs / 2',
+    find: '[now + retryAfterMs, now + resetAfterMs]',
+    replace: '[now + retryAfterMs / 2, now + resetAfterMs]',
     tests: TESTS,
   },
   {
@@ -87,8 +87,8 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'a denial without a moment is an answer',
     file: QUEUE,
-    find: 'if (retryAfterMs === undefined) return this.#line.takeFirst(charge.cost)?.resolve(denied);',
-    replace: 'if (retryAfterMs === undefined) return undefined;',
+    find: 'if (retryAfterMs === undefined || isBlock) return this.#line.takeFirst(charge.cost)?.resolve(denied);',
+    replace: 'if (retryAfterMs === undefined || isBlock) return undefined;',
     tests: TESTS,
   },
   {
@@ -269,8 +269,8 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
   {
     takesAway: 'what waits is asked for by the limit in force',
     file: 'src/nest/rate-limiter.ts',
-    find: 'renewWhenAsked(charge, () => chargesOf(charges.of(rule, identity, options.cost)));',
-    replace: '',
+    find: 'renewWhenAsked(charge, () => charges.of(rule, identity, options.cost));',
+    replace: 'renewWhenAsked(charge, () => charged);',
     tests: 'test/nest/rate-limiter-acquire',
   },
   {
@@ -280,5 +280,26 @@ export const WAITING_MUTATIONS: readonly Mutation[] = [
     this.#endIfIdle();`,
     replace: '',
     tests: 'test/waiting/waiting-calls',
+  },
+  {
+    takesAway: 'whom a block shuts out waits no longer',
+    file: QUEUE,
+    find: 'retryAfterMs === undefined || isBlock',
+    replace: 'retryAfterMs === undefined',
+    tests: 'test/nest/rate-limiter-acquire',
+  },
+  {
+    takesAway: 'who waits asks again when limits have changed',
+    file: 'src/nest/live-rules.ts',
+    find: 'if (news.size > faults.size) this.#onChange();',
+    replace: '',
+    tests: 'test/nest/rate-limiter-acquire',
+  },
+  {
+    takesAway: 'a turn is reckoned by the rule in force',
+    file: QUEUE,
+    find: 'const { limit, windowMs } = this.#closed ?? charge;',
+    replace: 'const { limit, windowMs } = charge;',
+    tests: 'test/nest/rate-limiter-acquire',
   },
 ];

@@ -266,6 +266,23 @@ describe('a rule that blocks', () => {
     expect(second).toBeGreaterThan(0);
   });
 
+  it('waits no longer than its time for what the block that it remembers does not tell', async () => {
+    const silent: Wrap = (_, now) =>
+      remembering(Object.assign(new MemoryStore({ now }), { peek: () => new Promise<never>(() => undefined) }), now);
+    const { blocks, clock, consume, refused } = setUp(silent);
+    const ip = chargeOf({ windowMs: 120_000 });
+    await consume(ip);
+    for (let i = 0; i < 3; i++) await refused(ip);
+    // The refusal by the budget is remembered for a second, that by the block was told later.
+    clock.advance(900);
+    await refused(ip);
+    clock.advance(150);
+    expect(await blocks.consume({ id: 'hurried', charges: [ip.charge], withinMs: 30 }, [ip])).toMatchObject({
+      decidedBy: 'cache',
+      refusedBy: [{ isBlock: true }],
+    });
+  });
+
   it.each([
     ['', (store: RateLimitStore) => store],
     [', where refusals are remembered', remembering],

@@ -28,6 +28,10 @@ class WaitingController {
   @Get('turns')
   turns() {}
 
+  @RateLimit({ name: 'gate', type: 'IP', window: 1, limit: 1, block: { after: 1, within: '1m', for: '1h' } })
+  @Get('gate')
+  gate() {}
+
   @Get('waits')
   async waits() {
     await this.limiter.schedule({ name: 'slow', window: '1h', limit: 1 }, 'all', () => undefined);
@@ -78,6 +82,45 @@ describe.each(['in process', 'in Redis'])('the limiter service lets calls wait, 
     // Timers of the process may be off by a millisecond.
     expect(second! - first!).toBeGreaterThan(290);
     expect(third! - second!).toBeGreaterThan(290);
+  });
+
+  it('at once when a change makes room, though a refusal told a later moment', async () => {
+    const limiter = await startLimiter();
+    await limiter.consume('sale', '');
+    const waiting = limiter.acquire('sale', '');
+    await pause(50);
+    await limiter.rules.override('sale', { limit: 2 });
+
+    // The window is longer than a test may take.
+    expect(await waiting).toMatchObject({ allowed: true, budgets: [{ limit: 2 }] });
+    await limiter.rules.clear('sale');
+  });
+
+  it('but not those whose turn comes too late by a change', async () => {
+    const limiter = await startLimiter();
+    await limiter.rules.override('sale', { limit: 9 });
+    await limiter.consume('sale', '', { cost: 9 });
+    const abort = new AbortController();
+    const first = limiter.acquire('sale', '', { maxWait: '12s', signal: abort.signal });
+    const others = [1, 2].map(() => limiter.acquire('sale', '', { maxWait: '12s' }));
+    await pause(50);
+    await limiter.rules.clear('sale');
+
+    expect(await Promise.all(others)).toMatchObject([{ allowed: false }, { allowed: false }]);
+    abort.abort(new Error('not needed any more'));
+    await expect(first).rejects.toThrow('not needed any more');
+  });
+
+  it('but not those whom the rule blocks meanwhile', async () => {
+    const limiter = await startLimiter();
+    await limiter.consume('gate', '203.0.113.7');
+    const waiting = [1, 2].map(() => limiter.acquire('gate', '203.0.113.7'));
+    await pause(50);
+    await limiter.consume('gate', '203.0.113.7');
+
+    for (const decision of await Promise.all(waiting)) {
+      expect(decision).toMatchObject({ allowed: false, refusedBy: [{ isBlock: true }] });
+    }
   });
 
   it('but not those that would wait too long, nor those that are aborted', async () => {
