@@ -1,6 +1,7 @@
 import { roomFor, type Charge } from '../core/charge.ts';
 import { denialBy, refusalOf, type Allowed, type Decision, type Denied } from '../core/decision.ts';
 import { AskAllowance } from './ask-allowance.ts';
+import type { ClosedBudget } from './closed-budget.ts';
 import type { Moments } from './moments.ts';
 import { WaitingLine, type WaitingCall } from './waiting-line.ts';
 
@@ -22,16 +23,6 @@ export interface CallQueueParts {
   readonly onIdle: () => void;
 }
 
-/** What is known of a budget without room. Moments are milliseconds of this process. */
-interface Closed extends Pick<Charge, 'limit' | 'windowMs'> {
-  /** For so many units there is no room before `opensAt`. */
-  readonly units: number;
-  readonly opensAt: number;
-  readonly remaining: number;
-  readonly wholeAt: number;
-  readonly decidedBy: Denied['decidedBy'];
-}
-
 /** The longest jitter: a hundredth of the window, but not longer than it takes to tell many processes apart. */
 const JITTER_OF_WINDOW = 0.01;
 const LONGEST_JITTER_MS = 100;
@@ -51,7 +42,7 @@ export class CallQueue {
   #underWay = 0;
   /** Units, as the answers of this round tell; Infinity where they do not. */
   #room = 0;
-  #closed: Closed | undefined;
+  #closed: ClosedBudget | undefined;
   #wakeAt = Infinity;
   #stopWaking: (() => void) | undefined;
 
@@ -151,7 +142,7 @@ export class CallQueue {
     this.#closed = { units, limit, windowMs, opensAt, remaining, wholeAt, decidedBy: denied.decidedBy };
   }
 
-  #waitForRoom({ units, opensAt, decidedBy }: Closed): void {
+  #waitForRoom({ units, opensAt, decidedBy }: ClosedBudget): void {
     const { first } = this.#line;
     // For less there may be room.
     if (!first || roomFor(first.charge) < units) return this.#askNext();
