@@ -90,7 +90,7 @@ export interface RateLimitOptions {
   readonly warmUp?: Duration | WarmUpOptions;
   /** The rule's stable name, part of its key: for `@SkipRateLimit('name')` and {@link RateLimiter}. */
   readonly name?: string;
-  /** Rules with the same bucket share one budget, wherever they stand. They agree in window and kind of identity. */
+  /** Rules with the same bucket share one budget, wherever they stand. They agree in window, kind of identity, block and warm-up. */
   readonly bucket?: string;
   /**
    * Refuses who was refused too often for a time of its own. Not for METHOD rules, where one client would lock out all.

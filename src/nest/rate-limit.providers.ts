@@ -100,12 +100,8 @@ export const rateLimitProviders = (rootModule: Type): Provider[] => [
   {
     provide: OutcomeRefunds,
     inject: [MODULE_OPTIONS, RATE_LIMIT_STORE, TRANSPORT, RuleLog],
-    useFactory: (
-      { decisionTimeout = DEFAULT_DECISION_TIMEOUT }: RateLimitModuleOptions,
-      store: RateLimitStore,
-      transport: Transport,
-      log: RuleLog,
-    ) => new OutcomeRefunds({ store, transport, log, deadlineMs: durationMs(decisionTimeout) }),
+    useFactory: (options: RateLimitModuleOptions, store: RateLimitStore, transport: Transport, log: RuleLog) =>
+      new OutcomeRefunds({ store, transport, log, deadlineMs: deadlineOf(options) }),
   },
   ...LIVE_RULES_PROVIDERS,
   {

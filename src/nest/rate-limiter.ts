@@ -41,7 +41,7 @@ export class RateLimiter {
   readonly storeEvents$: Observable<StoreEvent>;
 
   /**
-   * What each rule decided, on requests and in {@link consume}: one event for each rule that admitted the call or, where
+   * What each rule decided, on requests and in the methods here that take from a budget: one event for each rule that admitted the call or, where
    * it was refused, for each that refused. Completes when the application closes.
    *
    * Subscribers are called at once, before the request goes on: they should only count, or put aside. What one throws, or
@@ -84,8 +84,8 @@ export class RateLimiter {
    * after another.
    *
    * `Denied` as soon as it is clear that the turn comes later than `maxWait`, if nobody gives anything back, or when
-   * `maxQueued` wait already, or when the rule blocks this identity; `retryAfterMs` then is the earliest moment of this call's turn. A call that waits keeps the
-   * process alive.
+   * `maxQueued` wait already, or when the rule blocks this identity, now or while it waits; `retryAfterMs` then is the earliest moment of
+   * this call's turn. A call that waits keeps the process alive, and asks again when a rule is changed.
    *
    * @throws the signal's reason when it is aborted; what was taken for the call meanwhile is given back
    * @throws RateLimitUnavailableException as `consume`, and when the application closes
@@ -123,7 +123,8 @@ export class RateLimiter {
 
   /**
    * Takes as many of so many units as there is room for at that moment, at least one: `granted` says how many. `Denied`
-   * when there is no room for one, until `retryAfterMs`. One call takes at most the limit, and 128 with `exact: true`.
+   * when there is no room for one, until `retryAfterMs`. One call takes at most the limit (with
+   * `warmUp`, that of a cold start), and 128 with `exact: true`.
    *
    * @throws RateLimitUnavailableException as `consume`
    */
