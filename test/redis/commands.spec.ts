@@ -8,6 +8,7 @@ const SUPPORTED = '6.2.0';
 const COMMANDS: Readonly<Record<string, { since: string; options?: Readonly<Record<string, string>> }>> = {
   GET: { since: '1.0.0' },
   PEXPIRE: { since: '2.6.0' },
+  PUBLISH: { since: '2.0.0' },
   SET: { since: '1.0.0', options: { NX: '2.6.12', PX: '2.6.12' } },
   TIME: { since: '2.6.0' },
   ZADD: { since: '1.2.0', options: { NX: '3.0.2', XX: '3.0.2' } },
@@ -25,6 +26,7 @@ const SENT: Readonly<Record<string, string>> = {
   evalsha: '2.6.0',
   info: '1.0.0',
   script: '2.6.0',
+  subscribe: '2.0.0',
   unlink: '4.0.0',
 };
 const FUNCTIONS: Readonly<Record<string, string>> = { call: '2.6.0', error_reply: '2.6.0', pcall: '2.6.0' };
