@@ -8,7 +8,8 @@
 -- ARGV[1]             now in microseconds, or '' for the server's clock
 -- ARGV[2]             id of the call
 -- ARGV[3]             the moment of its admission in microseconds, or '' where it is not known
--- ARGV[4i .. 4i + 3]  limit (units), window (milliseconds), cost (units) and layout of charge i, as they were charged
+-- ARGV[4i .. 4i + 3]  limit (units), window (milliseconds), cost (units) and layout of charge i, as they were charged;
+--                     a warm-up is left as it is
 --
 -- Reply: how many units were taken out.
 -- Errors: 'ERR floodgate: …' naming the argument, and those of the commands.

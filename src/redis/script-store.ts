@@ -1,5 +1,5 @@
 import { callIds } from '../core/call-id.ts';
-import { assertCallId, assertCharges, layoutOf, logName, mergeCharges, type Charge } from '../core/charge.ts';
+import { assertCallId, assertCharges, logName, mergeCharges, type Charge } from '../core/charge.ts';
 import { budgetsOf, denialOf, type Decision, type Preview } from '../core/decision.ts';
 import { RateLimitRequestError, StoreUnavailableError } from '../core/errors.ts';
 import type { ConsumeRequest, RateLimitStore, RefundRequest } from '../core/rate-limit-store.ts';
@@ -87,8 +87,7 @@ export class ScriptStore implements RateLimitStore {
     if (!/^\d*$/.test(receipt))
       throw new RateLimitRequestError(`receipt must be that of the decision, got ${show(receipt)}`);
     if (receipt === '') this.#batcherOf(charges[0]!).withdraw(id);
-    // How far a limit has climbed is left as it is.
-    const merged = mergeCharges(charges).merged.map(withoutWarmUp);
+    const { merged } = mergeCharges(charges);
     const markers = merged.map((charge) => this.#markerOf(charge, id));
     await this.#run(this.#refund, merged, [id, receipt], markers);
   }
@@ -169,10 +168,6 @@ export class ScriptStore implements RateLimitStore {
     }
   }
 }
-
-/** In the layout that it has with one. */
-const withoutWarmUp = (charge: Charge): Charge =>
-  charge.warmUp ? { ...charge, layout: layoutOf(charge), warmUp: undefined } : charge;
 
 /** An error that a script answers instead of one that the client throws. */
 class ReplyError extends Error {

@@ -184,8 +184,11 @@ export function describeWarmUp(name: string, create: CreateClients, layout: LogL
     );
 
     it('tell when there is room by the limit that falls until then', async () => {
-      const budget = climbing({ warmUp: { overMs: 200, coldFactor: 3 } });
-      await useUpFor(budget, 1_200);
+      const budget = climbing({ warmUp: { overMs: 50, coldFactor: 3 } });
+      for (let i = 0; i < 12; i++) {
+        await consume({ ...budget, cost: limit / 10 });
+        clock.advance(budget.windowMs / 10);
+      }
       const large = { ...budget, cost: limit / 3 };
       const decision = await consume(large);
       const retryAfterMs = decision.allowed ? 0 : decision.retryAfterMs!;

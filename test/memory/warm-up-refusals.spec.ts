@@ -49,7 +49,12 @@ describe('a refusal that is remembered while the limit climbs', () => {
     const retryAfterMs = decision.allowed ? 0 : decision.retryAfterMs!;
     expect(retryAfterMs).toBeLessThan(1_000);
     clock.advance(retryAfterMs - 1);
-    expect(await consume(budget)).toMatchObject({ allowed: false, decidedBy: 'cache', retryAfterMs: 1 });
+    expect(await consume(budget)).toMatchObject({
+      allowed: false,
+      decidedBy: 'cache',
+      retryAfterMs: 1,
+      refusedBy: [{ warmUp: CLIMBING.warmUp }],
+    });
     clock.advance(1);
     expect((await consume(budget)).allowed).toBe(true);
   });

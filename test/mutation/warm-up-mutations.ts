@@ -548,20 +548,6 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     tests: inRedis,
   },
   {
-    takesAway: 'a refund leaves the climb as it is',
-    file: 'src/redis/script-store.ts',
-    find: 'mergeCharges(charges).merged.map(withoutWarmUp)',
-    replace: 'mergeCharges(charges).merged',
-    tests: inRedis,
-  },
-  {
-    takesAway: 'a refund goes to the log in the layout that it has with a warm-up',
-    file: 'src/redis/script-store.ts',
-    find: 'layout: layoutOf(charge), warmUp: undefined }',
-    replace: 'warmUp: undefined }',
-    tests: inRedis,
-  },
-  {
     takesAway: 'states stand beside their logs',
     file: 'src/redis/script-calls.ts',
     find: '`${keyOfLog}~warm`',
@@ -601,7 +587,7 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     file: 'src/core/decision.ts',
     find: '  warmUp,\n  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n  retryAfterMs,\n})',
     replace: '  rule,\n  onStoreError,\n  isAlwaysTracked,\n  remaining,\n  resetAfterMs,\n  retryAfterMs,\n})',
-    tests: inProcess,
+    tests: refusals,
   },
   {
     takesAway: 'a refusal is remembered for its own climb',
@@ -777,12 +763,5 @@ export const WARM_UP_MUTATIONS: readonly Mutation[] = [
     find: 'limit <= maxExactLimit(warmUp)',
     replace: 'limit <= 10_000',
     tests: options,
-  },
-  {
-    takesAway: 'a rule whose window changed is charged with its former warm-up',
-    file: 'src/nest/rule-charges.ts',
-    find: '          warmUp,\n        };',
-    replace: '        };',
-    tests: requests,
   },
 ];

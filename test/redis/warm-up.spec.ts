@@ -39,6 +39,16 @@ describe('where a climb stands', () => {
     60_000,
   );
 
+  it('is kept for a window, where more than fits into one was admitted since limits are rounded up', async () => {
+    const clock = new ManualClock();
+    const store = new RedisStore(client, { keyPrefix, now: clock.now });
+    const budget = charge({ limit: 10, warmUp: { overMs: 1_000_000, coldFactor: 3 } });
+    for (let i = 0; i < 4; i++) await store.consume({ id: `k${i}`, charges: [budget] });
+    const expiresMs = await client.pttl(`${keyPrefix}:${budget.key}:1000~warm`);
+    // The window and its slack, and a third of that in which it cools.
+    expect(expiresMs - 60_000).toBeLessThanOrEqual(1_405);
+  });
+
   it('is a key of its own, and none that is no state is taken for one', async () => {
     const store = new RedisStore(client, { keyPrefix });
     const budget = charge({ limit: 90, warmUp: { overMs: 8_000, coldFactor: 3 } });
