@@ -213,7 +213,10 @@ describe('waiting by the limiter service', () => {
     const refusal = limiter.schedule('sale', '', () => void (isCalled = true), { maxWait: 1 });
 
     await expect(refusal).rejects.toBeInstanceOf(RateLimitException);
-    await expect(refusal).rejects.toMatchObject({ message: 'Sold out.', decision: { retryAfterMs: expect.any(Number) } });
+    await expect(refusal).rejects.toMatchObject({
+      message: 'Sold out.',
+      decision: { retryAfterMs: expect.any(Number) },
+    });
     expect(isCalled).toBe(false);
   });
 
