@@ -92,6 +92,15 @@ class RulesController {
   @Get('skipped')
   skipped() {}
 
+  @RateLimit({ window: '1m', limit: 2, type: 'IP', count: 'succeeded' }, { window: '1m', limit: 1, name: 'seat' })
+  @UseGuards(OpenGuard)
+  @Get('seats')
+  seats() {}
+}
+
+/** In no other application, so that nothing stands at its handler but what this one put there. */
+@Controller()
+class PlacedController {
   @RateLimit({ window: '1m', limit: 2, type: 'USER', count: 'failed' })
   @UseGuards(AuthenticationGuard, RateLimitGuard)
   @Get('placed')
@@ -144,6 +153,14 @@ describe.each(PLATFORMS)('rules that count by outcome, on %s', (platform) => {
     // The answer with 429 is whole by now, and must not be taken for an outcome.
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(app.store.refunded.map(({ id }) => id)).toEqual([first!.id, second!.id]);
+  });
+
+  it('give nothing back a second time when the refusal is not what they count', async () => {
+    const app = await start(platform, { controllers });
+    expect(await statusesOf(app, ['/seats', '/seats'])).toEqual([200, 429]);
+    await settled(app, 1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(app.store.refunded).toHaveLength(1);
   });
 
   it('give back of each moment what it took', async () => {
@@ -200,7 +217,7 @@ describe.each(PLATFORMS)('rules that count by outcome, on %s', (platform) => {
   });
 
   it('work where the application places the guard', async () => {
-    const app = await start(platform, { controllers, options: { guard: 'manual' } });
+    const app = await start(platform, { controllers: [PlacedController], options: { guard: 'manual' } });
     const paths = ['', '', '', '?status=409', '?status=409', ''].map((query) => `/placed${query}`);
     expect(await statusesOf(app, paths, as('alice'))).toEqual([200, 200, 200, 409, 409, 429]);
   });
