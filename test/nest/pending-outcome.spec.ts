@@ -26,6 +26,11 @@ describe('the outcome of a request', () => {
     ['a handler that answered itself before it ended', 'reached sent200 stream', [{ failed: false, status: 200 }]],
     ['a handler that answered, and failed then', 'reached sent200 error', [{ failed: true, status: 200, error }]],
     ['a handler that answered, and goes on', 'reached sent200 left', []],
+    [
+      'a handler that answered, and ended after the close',
+      'reached sent200 left stream',
+      [{ failed: false, status: 200 }],
+    ],
     ['a status of 400', 'reached value sent400', [{ failed: true, status: 400 }]],
     ['a status of 400 before the handler ended', 'reached sent400', [{ failed: true, status: 400 }]],
     [
