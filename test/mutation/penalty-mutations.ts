@@ -122,7 +122,7 @@ export const PENALTY_MUTATIONS: readonly Mutation[] = [
     file: 'src/nest/blocks.ts',
     find: 'this.#take([each.refusal, each.probe], endsAt)',
     replace: 'this.#take([each.refusal], endsAt)',
-    tests: 'test/processes/blocks',
+    tests: blocks,
   },
   {
     takesAway: 'whoever finds the log of refusals full begins the block',
@@ -150,13 +150,6 @@ export const PENALTY_MUTATIONS: readonly Mutation[] = [
     file: 'src/nest/blocks.ts',
     find: 'withinMs: endsAt - performance.now()',
     replace: 'withinMs: endsAt',
-    tests: blocks,
-  },
-  {
-    takesAway: 'a rule without block costs one call as it is',
-    file: 'src/nest/blocks.ts',
-    find: 'rule.block !== undefined;',
-    replace: 'rule !== undefined;',
     tests: blocks,
   },
   {

@@ -266,6 +266,28 @@ describe('a rule that blocks', () => {
     expect(second).toBeGreaterThan(0);
   });
 
+  it('tells of a block that another process began while it remembers a refusal by the budget', async () => {
+    const { blocks, consume, refused, memory } = setUp(remembering);
+    const ip = chargeOf();
+    await consume(ip);
+    expect(await refused(ip)).toMatchObject({ retryAfterMs: 1_000 });
+    const [, beginning] = blocks.logsOf(ip);
+    await memory.consume({ id: 'elsewhere', charges: [beginning!] });
+    expect(await refused(ip)).toMatchObject({ retryAfterMs: 60_000, refusedBy: [{ isBlock: true }] });
+  });
+
+  it('tells when its own budget has room, where it remembers the block only', async () => {
+    const { clock, consume, refused } = setUp(remembering);
+    const ip = chargeOf({ windowMs: 120_000 });
+    await consume(ip);
+    for (let i = 0; i < 3; i++) await refused(ip);
+    // The refusal by the budget is remembered for a second, that by the block was told later.
+    clock.advance(900);
+    await refused(ip);
+    clock.advance(150);
+    expect(await refused(ip)).toMatchObject({ decidedBy: 'cache', retryAfterMs: 118_950 });
+  });
+
   it('waits no longer than its time for what the block that it remembers does not tell', async () => {
     const silent: Wrap = (_, now) =>
       remembering(Object.assign(new MemoryStore({ now }), { peek: () => new Promise<never>(() => undefined) }), now);
