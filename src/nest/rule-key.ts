@@ -7,7 +7,8 @@ const placeInKey = (place: string): string => place.replace(/[%{}#]/g, encodeURI
 /**
  * The key of a rule's budget for one identity, without prefix and window, which the store adds:
  * `{ip:203.0.113.7}:POST /login`, `{method:POST /login}`, with a name `{ip:203.0.113.7}:POST /login#burst`. The braces
- * make everything of one identity share a slot. The log of a rule in shadow ends in `#~shadow`, `#burst~shadow`. The limit is no part of it: a changed limit keeps its history.
+ * make everything of one identity share a slot. The log of a rule in shadow ends in `#~shadow`, `#burst~shadow`. The
+ * limit is no part of it: a changed limit keeps its history.
  */
 export function ruleKey(rule: Rule, identity: Identity, isShadow = false): string {
   let ends = endsOf.get(rule);
